@@ -1,0 +1,27 @@
+import prettier from 'eslint-config-prettier'
+import pluginVue from 'eslint-plugin-vue'
+import { defineConfigWithVueTs, vueTsConfigs } from '@vue/eslint-config-typescript'
+
+export default defineConfigWithVueTs(
+  { ignores: ['out/**', 'dist/**', 'node_modules/**', 'coverage/**', 'resources/**'] },
+  pluginVue.configs['flat/recommended'],
+  vueTsConfigs.recommendedTypeChecked,
+  prettier,
+  {
+    rules: {
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      // Time and chance come from the injected Clock; kernel/clock.ts is the one place that touches them.
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'Use the injected Clock.' },
+        { object: 'Math', property: 'random', message: 'Use the injected Clock.' }
+      ]
+    }
+  },
+  {
+    files: ['src-main/kernel/clock.ts', 'src-renderer/**', 'test/**', 'scripts/**', '**/*.test.ts'],
+    rules: { 'no-restricted-properties': 'off' }
+  },
+  { files: ['**/*.{js,mjs,cjs}'], extends: [vueTsConfigs.disableTypeChecked] },
+  { files: ['src-renderer/**/*.vue'], rules: { 'vue/multi-word-component-names': 'off' } }
+)

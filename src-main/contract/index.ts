@@ -1,0 +1,335 @@
+import { eventIterator, oc } from '@orpc/contract'
+import { z } from 'zod'
+import {
+  artifact,
+  attempt,
+  logLine,
+  newTask,
+  operatorAction,
+  point,
+  queueReading,
+  taskDetail,
+  taskFilter,
+  taskId,
+  taskState,
+  taskSummary,
+  workerRow
+} from '../kernel/index.ts'
+
+/*
+ * Everything the page may ask for. Both shells serve exactly this; inputs are always validated in the main process,
+ * outputs and events in development and tests. No secret ever crosses it outwards.
+ * Times are milliseconds since the epoch, UTC; ids are strings.
+ */
+
+export * from '../kernel/task-state.ts'
+export { metricNames, workerAliveMs, taskLimits, defaultRetryPolicy, errorCodes } from './kernel-values.ts'
+export type * from '../kernel/index.ts'
+
+export const connectionId = z.string().regex(/^[a-z0-9-]{1,64}$/)
+export const environment = z.enum(['local', 'development', 'staging', 'production'])
+export type Environment = z.infer<typeof environment>
+export const accessMode = z.enum(['read-only', 'read-write'])
+export type AccessMode = z.infer<typeof accessMode>
+
+/** The embedded SQLite queue: always there. */
+export const localConnectionId = 'local'
+
+/** `preferred` never falls back silently: the step list says whether the link is encrypted. */
+export const tlsMode = z.enum(['disabled', 'required', 'verify-identity'])
+
+export const mysqlSettings = z.object({
+  host: z.string().trim().min(1).max(255),
+  port: z.int().min(1).max(65_535).default(3306),
+  user: z.string().min(1).max(128),
+  database: z.string().min(1).max(64),
+  tls: tlsMode.default('disabled'),
+  /** PEM text of a certificate authority; empty uses the system's. */
+  ca: z.string().max(65_536).default('')
+})
+export type MysqlSettings = z.infer<typeof mysqlSettings>
+
+export const connectionDraft = z.object({
+  id: connectionId.nullable().default(null),
+  name: z.string().trim().min(1).max(60),
+  environment,
+  accessMode,
+  mysql: mysqlSettings,
+  /** null keeps the stored one. A change of host, port or user drops what is stored. */
+  password: z.string().max(1024).nullable().default(null),
+  /** `vault` fails where the OS has no store for secrets; `session` forgets at exit. */
+  keepPassword: z.enum(['vault', 'session']).default('session')
+})
+export type ConnectionDraft = z.input<typeof connectionDraft>
+
+/** A message in the page's language is looked up by `code`; `message` is the English one. */
+export const problem = z.object({
+  code: z.string(),
+  kind: z.enum(['user', 'operational', 'bug']),
+  message: z.string(),
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+})
+export type Problem = z.infer<typeof problem>
+
+/** Link to the database, as the sampler sees it. */
+export const linkState = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('connecting') }),
+  z.object({ status: z.literal('live'), lastReadingAt: z.number() }),
+  /** `since` is the last good reading, null when there never was one; the app retries by itself at `nextTryAt`. */
+  z.object({
+    status: z.literal('lost'),
+    since: z.number().nullable(),
+    nextTryAt: z.number(),
+    failures: z.int(),
+    problem
+  }),
+  z.object({
+    status: z.literal('schema'),
+    schema: z.enum(['missing', 'outdated', 'newer']),
+    version: z.int(),
+    latest: z.int()
+  }),
+  /** No password known in this session. */
+  z.object({ status: z.literal('locked') })
+])
+export type LinkState = z.infer<typeof linkState>
+
+export const connectionView = z.object({
+  id: connectionId,
+  name: z.string(),
+  kind: z.enum(['sqlite', 'mysql']),
+  environment,
+  accessMode,
+  mysql: mysqlSettings.nullable(),
+  /** Where the password is: `none` for the local queue or an empty one. */
+  password: z.enum(['none', 'vault', 'session', 'missing']),
+  /** For example "MariaDB 10.11.19", null until known. */
+  server: z.string().nullable(),
+  link: linkState
+})
+export type ConnectionView = z.infer<typeof connectionView>
+
+export const testStep = z.object({
+  step: z.enum(['tcp', 'tls', 'login', 'database', 'rights', 'schema']),
+  status: z.enum(['running', 'ok', 'warning', 'failed', 'skipped']),
+  /** A fact such as "MariaDB 10.11, 3 ms" or "not encrypted". */
+  note: z.string(),
+  problem: problem.nullable()
+})
+export type TestStep = z.infer<typeof testStep>
+
+/** What the page shows of a queue at one moment. */
+export const tick = z.object({
+  connectionId,
+  /** Grows by one a tick per run of the app; a gap asks for a new snapshot. */
+  seq: z.int(),
+  reading: queueReading,
+  points: z.array(point)
+})
+export type Tick = z.infer<typeof tick>
+
+export const series = z.object({
+  metric: z.string(),
+  type: z.string(),
+  /** Same length as the snapshot's `times`; null is unknown. */
+  values: z.array(z.number().nullable())
+})
+export type Series = z.infer<typeof series>
+
+export const snapshot = z.object({
+  connectionId,
+  seq: z.int(),
+  from: z.number(),
+  to: z.number(),
+  stepMs: z.number(),
+  times: z.array(z.number()),
+  series: z.array(series),
+  /** The newest reading known, from this run or from history; null when there never was one. */
+  reading: queueReading.nullable()
+})
+export type Snapshot = z.infer<typeof snapshot>
+
+export const sampleKind = z.enum(['steady', 'spike', 'failing', 'slow'])
+export type SampleKind = z.infer<typeof sampleKind>
+
+export const handlerView = z.object({
+  type: z.string(),
+  source: z.enum(['built-in', 'folder']),
+  file: z.string().nullable(),
+  description: z.string(),
+  /** JSON Schema of the payload, for a form; null when the handler names none. */
+  payloadSchema: z.record(z.string(), z.unknown()).nullable(),
+  /** A payload that works, JSON text. */
+  example: z.string()
+})
+export type HandlerView = z.infer<typeof handlerView>
+
+export const localWorkerView = z.object({
+  status: z.enum(['stopped', 'starting', 'running', 'stopping']),
+  connectionId,
+  workerId: z.string().nullable(),
+  slots: z.int(),
+  running: z.int(),
+  handlersDir: z.string().nullable(),
+  handlers: z.array(handlerView),
+  /** Handler files that did not load. */
+  problems: z.array(z.object({ file: z.string(), problem })),
+  sample: sampleKind.nullable(),
+  /** The last reason why it stopped by itself or cannot go on, null when all is well. */
+  problem: problem.nullable()
+})
+export type LocalWorkerView = z.infer<typeof localWorkerView>
+
+export const workerLogLine = z.object({
+  at: z.number(),
+  level: z.enum(['debug', 'info', 'warn', 'error']),
+  message: z.string(),
+  taskId: z.string().nullable()
+})
+export type WorkerLogLine = z.infer<typeof workerLogLine>
+
+/** Payload, result and log as the page gets them: fields that match a mask pattern are replaced. */
+export const taskView = taskDetail.omit({ checkpoint: true }).extend({
+  /** The payload's fields that were masked, as paths. */
+  maskedFields: z.array(z.string()),
+  actions: z.array(operatorAction),
+  /** Why no action is offered, for example a read-only connection; null when they are. */
+  actionsBlocked: problem.nullable(),
+  /** On this host and inside the artifact folder: it can be downloaded. */
+  downloadable: z.array(z.string())
+})
+export type TaskView = z.infer<typeof taskView>
+
+export const event = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('tick'), tick }),
+  z.object({ kind: z.literal('connections'), connections: z.array(connectionView) }),
+  z.object({ kind: z.literal('localWorker'), localWorker: localWorkerView }),
+  z.object({ kind: z.literal('workerLog'), lines: z.array(workerLogLine) }),
+  /** An operator action changed tasks; ids when they are few. */
+  z.object({ kind: z.literal('tasksChanged'), connectionId, ids: z.array(taskId) }),
+  /** Something the user should read although nobody asked, such as a rebuilt history file. */
+  z.object({ kind: z.literal('notice'), problem })
+])
+export type AppEvent = z.infer<typeof event>
+
+export const settings = z.object({
+  theme: z.enum(['system', 'dark', 'light']),
+  language: z.enum(['system', 'en', 'zh-CN'])
+})
+export type Settings = z.infer<typeof settings>
+
+export const appInfo = z.object({
+  version: z.string(),
+  shell: z.enum(['electron', 'server']),
+  /** Where passwords can be kept: the OS's own store, or nowhere (then the reason). */
+  vault: z.object({ persistent: z.boolean(), name: z.string(), reason: z.string().nullable() }),
+  settings,
+  notices: z.array(problem),
+  /** Folder of the sample files, for an example import. */
+  sampleImportFile: z.string().nullable()
+})
+export type AppInfo = z.infer<typeof appInfo>
+
+/** The one error that procedures throw on purpose. Anything else reaches the page as a generic text. */
+const base = oc.errors({ PROBLEM: { status: 422, message: 'The request could not be carried out.', data: problem } })
+const onConnection = z.object({ connectionId })
+
+export const contract = {
+  app: {
+    info: base.output(appInfo),
+    saveSettings: base.input(settings).output(settings),
+    /** Current connections and local worker first, then changes. Ticks are coalesced to the latest per connection. */
+    events: base.output(eventIterator(event))
+  },
+  connections: {
+    list: base.output(z.array(connectionView)),
+    /** Tries each step in order and stops at the first failure; saves nothing. */
+    test: base.input(connectionDraft).output(eventIterator(testStep)),
+    save: base.input(connectionDraft).output(connectionView),
+    remove: base.input(onConnection).output(z.void()),
+    /** Gives the password of a `locked` connection for this session. */
+    unlock: base.input(z.object({ connectionId, password: z.string().max(1024) })).output(connectionView),
+    setAccessMode: base
+      .input(
+        z.object({
+          connectionId,
+          accessMode,
+          /** The connection's name, typed, when it is production. */ confirmation: z.string().max(60).default('')
+        })
+      )
+      .output(connectionView),
+    schemaPlan: base.input(onConnection).output(z.array(z.object({ migration: z.string(), sql: z.string() }))),
+    /** `planHash` is SHA-256 of the statements that the user has read, joined by a newline. */
+    migrate: base.input(z.object({ connectionId, planHash: z.string().length(64) })).output(connectionView),
+    /** Tries now instead of at `nextTryAt`. */
+    retryNow: base.input(onConnection).output(z.void())
+  },
+  overview: {
+    snapshot: base
+      .input(
+        z.object({
+          connectionId,
+          rangeMs: z
+            .int()
+            .min(60_000)
+            .max(90 * 86_400_000),
+          maxPoints: z.int().min(10).max(2000).default(360)
+        })
+      )
+      .output(snapshot)
+  },
+  tasks: {
+    list: base
+      .input(
+        z.object({
+          connectionId,
+          filter: taskFilter,
+          limit: z.int().min(1).max(200).default(100),
+          cursor: z.string().max(100).nullable().default(null)
+        })
+      )
+      .output(z.object({ rows: z.array(taskSummary), nextCursor: z.string().nullable() })),
+    get: base.input(z.object({ connectionId, taskId })).output(taskView),
+    log: base
+      .input(z.object({ connectionId, taskId, afterId: z.string().max(20).nullable().default(null) }))
+      .output(z.array(logLine)),
+    /** `requestId` makes a repeated press harmless. */
+    act: base
+      .input(
+        z.object({
+          connectionId,
+          taskId,
+          action: operatorAction,
+          requestId: z.uuid(),
+          confirmation: z.string().max(60).default('')
+        })
+      )
+      .output(z.object({ from: taskState, to: taskState, auditId: z.string() })),
+    /** The file's bytes; at most 16 MiB. */
+    artifact: base.input(z.object({ connectionId, taskId, artifactId: z.string().max(20) })).output(z.instanceof(Blob)),
+    submit: base
+      .input(z.object({ connectionId, task: newTask, count: z.int().min(1).max(10_000).default(1) }))
+      .output(z.object({ created: z.int(), existing: z.int(), firstId: taskId }))
+  },
+  localWorker: {
+    get: base.output(localWorkerView),
+    start: base
+      .input(
+        z.object({
+          connectionId,
+          slots: z.int().min(1).max(64),
+          handlersDir: z.string().max(4096).nullable().default(null)
+        })
+      )
+      .output(localWorkerView),
+    stop: base.output(localWorkerView),
+    resize: base.input(z.object({ slots: z.int().min(1).max(64) })).output(localWorkerView),
+    /** Submits sample tasks at a pace until it is stopped; the worker must run. */
+    startSample: base.input(z.object({ kind: sampleKind })).output(localWorkerView),
+    stopSample: base.output(localWorkerView),
+    /** The newest 200 lines. */
+    log: base.output(z.array(workerLogLine))
+  }
+}
+export type Contract = typeof contract
+export { artifact, attempt, workerRow, taskFilter, taskSummary, queueReading }

@@ -1,0 +1,50 @@
+/**
+ * The only source of time, delay and chance outside the databases. Local time decides nothing about a task: due times
+ * and leases are the database's; this clock paces loops, sets deadlines and stamps what the page shows.
+ */
+export interface Clock {
+  /** Milliseconds since the epoch, UTC. May jump. */
+  now(): number
+  /** Milliseconds from an arbitrary start; never jumps back. */
+  monotonic(): number
+  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** A number in [0, 1). */
+  random(): number
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  random: () => Math.random(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(abortReason(signal))
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      }, ms)
+      const onAbort = (): void => {
+        clearTimeout(timer)
+        reject(abortReason(signal))
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+    })
+}
+
+const abortReason = (signal: AbortSignal | undefined): Error =>
+  signal?.reason instanceof Error ? signal.reason : new DOMException('aborted', 'AbortError')
+
+/** Rejects with `onTimeout()` when `work` takes longer than `ms`. `work` itself goes on: cancel it by its own means. */
+export async function withDeadline<T>(clock: Clock, ms: number, work: Promise<T>, onTimeout: () => Error): Promise<T> {
+  const timer = new AbortController()
+  const late = clock.sleep(ms, timer.signal).then(() => {
+    throw onTimeout()
+  })
+  late.catch(() => undefined) // an aborted timer is the normal end
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    timer.abort()
+  }
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { taskId, taskState } from './task.ts'
+
+/** What one worker process last said about itself. Times are the database's, milliseconds since the epoch. */
+export const workerRow = z.object({
+  id: z.string(),
+  host: z.string(),
+  pid: z.int(),
+  version: z.string(),
+  status: z.enum(['running', 'stopping', 'stopped']),
+  slots: z.int(),
+  running: z.int(),
+  /** Handler threads alive. */
+  threads: z.int(),
+  /** Tasks claimed but not yet handed to a thread. */
+  queued: z.int(),
+  startedAt: z.number(),
+  lastHeartbeatAt: z.number(),
+  lastPollAt: z.number().nullable(),
+  lastClaimAt: z.number().nullable(),
+  claimP50Ms: z.number().nullable(),
+  claimP95Ms: z.number().nullable(),
+  claimP99Ms: z.number().nullable(),
+  /** `ok`, or the code of the last database error. */
+  database: z.string(),
+  /** Faults the worker or its store noticed, such as a second process under its id. */
+  fault: z.string().nullable()
+})
+export type WorkerRow = z.infer<typeof workerRow>
+
+export const percentiles = z.object({ p50: z.number(), p95: z.number(), p99: z.number() })
+export type Percentiles = z.infer<typeof percentiles>
+
+/** Flow of one type. Rates are over the window the name says; null is unknown, never zero. */
+export const typeFlow = z.object({
+  type: z.string(),
+  submitted1m: z.number(),
+  finished1m: z.number(),
+  /** Attempts that ended in the last 5 min, hand-backs left out; and of these: failed for good, to be retried, lost. */
+  ended5m: z.number(),
+  failed5m: z.number(),
+  retried5m: z.number(),
+  recovered5m: z.number(),
+  /** Milliseconds, over at most the newest 1,000 attempts of the last 5 min; null when none ended. */
+  duration: percentiles.nullable(),
+  pickup: percentiles.nullable()
+})
+export type TypeFlow = z.infer<typeof typeFlow>
+
+/** One look at a queue, taken by the store's probes with the database's clock. */
+export const queueReading = z.object({
+  at: z.number(),
+  /** States in which a task still waits or runs. */
+  depth: z.array(z.object({ type: z.string(), state: taskState, count: z.number() })),
+  /** Due and not yet claimed, the longest first, one per type. Age counts from when it became due. */
+  oldest: z.array(z.object({ type: z.string(), taskId, ageMs: z.number() })),
+  flow: z.array(typeFlow),
+  /** Over all types. */
+  duration: percentiles.nullable(),
+  pickup: percentiles.nullable(),
+  workers: z.array(workerRow),
+  /** Milliseconds the probes took. */
+  costMs: z.number()
+})
+export type QueueReading = z.infer<typeof queueReading>
+
+/** A worker is alive when its heartbeat is younger than this. */
+export const workerAliveMs = 30_000
+
+/** Names of the series that history keeps. `type` '' is the whole queue. */
+export const metricNames = [
+  'depth.CREATED',
+  'depth.QUEUED',
+  'depth.RETRY_WAIT',
+  'depth.PAUSED',
+  'depth.RUNNING',
+  'depth.CANCEL_REQUESTED',
+  'depth',
+  'oldestMs',
+  'in1m',
+  'out1m',
+  'failureRate',
+  'retryRate',
+  'recovered5m',
+  'duration.p50',
+  'duration.p95',
+  'duration.p99',
+  'pickup.p50',
+  'pickup.p95',
+  'pickup.p99',
+  'workersAlive',
+  'workersKnown'
+] as const
+export const metricName = z.enum(metricNames)
+export type MetricName = z.infer<typeof metricName>
+
+/** One value at one time. Rates are fractions (0 to 1). A missing point is unknown. */
+export const point = z.object({ metric: metricName, type: z.string(), value: z.number() })
+export type Point = z.infer<typeof point>

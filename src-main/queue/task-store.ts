@@ -1,0 +1,209 @@
+import type {
+  Artifact,
+  AttemptError,
+  Fence,
+  LogLevel,
+  LogLine,
+  NewTask,
+  OperatorAction,
+  Progress,
+  QueueReading,
+  RetryPolicy,
+  TaskDetail,
+  TaskFilter,
+  TaskState,
+  TaskSummary,
+  WorkerRow
+} from '../kernel/index.ts'
+
+/*
+ * The port between the engine and a database. Two adapters implement it (`store-mysql`, `store-sqlite`) and one
+ * conformance suite (`test/conformance`) holds for both. Promises that every adapter keeps:
+ *
+ * - All times are the database's clock, stored in UTC; callers pass durations, never instants they computed (what a
+ *   producer or operator chose, such as `runAt`, excepted).
+ * - Each change of state is one conditional write that names the state it comes from (`kernel/task-state.ts`).
+ * - Each write to a leased task names task, worker and attempt (the fence) and a leased state. A write that meets no such row
+ *   changes nothing and is reported as refused; it is no error.
+ * - `attempt` grows by one with each claim and never otherwise. The attempt's row is written in the transaction that
+ *   ends the attempt, so a task's attempt rows are 1..n without gaps, and a running task's newest one is its own row.
+ * - A method is atomic unless it says otherwise. Transient failures (deadlock, lock wait) are retried inside as whole transactions; a
+ *   lost reply to a commit is settled by reading back. What is thrown is an AppError of kind `operational` or `user`.
+ */
+
+/** Result of submitting one task, at the same index as its input. */
+export type SubmitResult =
+  | { readonly status: 'created'; readonly taskId: string }
+  /** The idempotency key is known with the same payload; the task that exists, whatever its state. */
+  | { readonly status: 'exists'; readonly taskId: string }
+  /** The idempotency key is known with another payload (KEY_CONFLICT for the caller). */
+  | { readonly status: 'conflict'; readonly taskId: string }
+
+export interface ClaimRequest {
+  readonly workerId: string
+  /** At most this many: never more than the caller's free slots. */
+  readonly limit: number
+  readonly leaseMs: number
+  /** Only these types; a worker names the types it has handlers for. Empty claims nothing. */
+  readonly types: readonly string[]
+}
+
+export interface ClaimedTask {
+  readonly fence: Fence
+  readonly type: string
+  readonly payload: string
+  readonly title: string
+  readonly owner: string
+  readonly businessKey: string | null
+  /** Counted attempts, this one included. */
+  readonly attemptsUsed: number
+  readonly maxAttempts: number
+  readonly retryPolicy: RetryPolicy
+  readonly timeoutMs: number | null
+  /** What an earlier attempt saved, JSON text. */
+  readonly checkpoint: string | null
+  /** The same for every attempt of the task: handlers give it to the systems that they change. */
+  readonly idempotencyKey: string
+}
+
+export interface Renewal {
+  /** Leases that hold until now + leaseMs. */
+  readonly renewed: readonly Fence[]
+  /** Gone to someone else, or ended: abort the handler. */
+  readonly lost: readonly Fence[]
+  /** Subset of `renewed` whose task is in CANCEL_REQUESTED. */
+  readonly cancelRequested: readonly Fence[]
+}
+
+export interface ProgressUpdate {
+  readonly fence: Fence
+  readonly progress: Progress
+  /** JSON text for the next attempt; undefined leaves what is there. */
+  readonly checkpoint?: string
+}
+
+export interface LogEntry {
+  readonly fence: Fence
+  readonly level: LogLevel
+  readonly message: string
+}
+
+export interface NewArtifact {
+  readonly name: string
+  readonly contentType: string
+  readonly bytes: number
+  readonly host: string
+  readonly path: string
+  readonly expiresInMs: number
+}
+
+/** How a worker ends an attempt. Artifacts, progress and result are written in the same transaction. */
+export type Settlement = {
+  readonly fence: Fence
+  readonly progress?: Progress
+  readonly artifacts?: readonly NewArtifact[]
+} & (
+  | { readonly outcome: 'SUCCESS' | 'PARTIAL_SUCCESS'; readonly result: string | null }
+  /** To RETRY_WAIT, due `delayMs` from now; to CANCELLED when the task was asked to stop. */
+  | { readonly outcome: 'RETRY'; readonly error: AttemptError; readonly delayMs: number }
+  | { readonly outcome: 'FAILED'; readonly error: AttemptError }
+  /** Only from CANCEL_REQUESTED; refused from RUNNING. */
+  | { readonly outcome: 'CANCELLED' }
+  /** Unstarted or interrupted by a shut-down: back to QUEUED, not counted. */
+  | { readonly outcome: 'HANDED_BACK' }
+)
+
+/** `state` is the task's state after it; undefined when the fence no longer held (lease lost). */
+export interface SettleResult {
+  readonly fence: Fence
+  readonly state: TaskState | undefined
+}
+
+export interface Recovered {
+  readonly taskId: string
+  readonly type: string
+  readonly reason: 'LEASE_EXPIRED' | 'DEADLINE'
+  readonly state: TaskState
+}
+
+export type ActionResult =
+  | { readonly status: 'done'; readonly from: TaskState; readonly to: TaskState }
+  /** The task's state does not allow it (any more). */
+  | { readonly status: 'refused'; readonly state: TaskState }
+  | { readonly status: 'missing' }
+
+export interface TaskPage {
+  readonly rows: readonly TaskSummary[]
+  /** Give it back for the next page; null at the end. Opaque. */
+  readonly nextCursor: string | null
+}
+
+/** What a worker reports of itself with each heartbeat; the store stamps the times. */
+export type WorkerReport = Omit<WorkerRow, 'startedAt' | 'lastHeartbeatAt' | 'lastPollAt' | 'lastClaimAt' | 'fault'> & {
+  /** Unique per process start: a second process under the same id is told apart by it. */
+  readonly incarnation: string
+  readonly polledAgoMs: number | null
+  readonly claimedAgoMs: number | null
+  readonly fault: string | null
+}
+
+export type SchemaStatus =
+  | { readonly status: 'ready'; readonly version: number }
+  | { readonly status: 'missing' }
+  | { readonly status: 'outdated'; readonly version: number; readonly latest: number }
+  /** Made by a newer Taskdeck: this one must not write to it. */
+  | { readonly status: 'newer'; readonly version: number; readonly latest: number }
+
+export interface MigrationStatement {
+  readonly migration: string
+  readonly sql: string
+}
+
+/** Making and checking the tables; separate from the store, which may only be opened on a ready schema. */
+export interface SchemaInstaller {
+  status(): Promise<SchemaStatus>
+  /** What `migrate` would run, in order, for an operator to read first. */
+  pending(): Promise<readonly MigrationStatement[]>
+  /** Runs what is pending. Resumable after a kill between any two statements; safe to run from two processes at once. */
+  migrate(): Promise<void>
+}
+
+export interface TaskStore {
+  readonly kind: 'mysql' | 'sqlite'
+
+  // producers
+  /** Any number of tasks, `taskLimits.submitBatch` a round trip; each batch is atomic. Throws INVALID_INPUT before it writes anything. */
+  submit(tasks: readonly NewTask[]): Promise<SubmitResult[]>
+
+  // workers
+  /** Due tasks, most urgent first, then longest due. Concurrent claimers get disjoint tasks and do not wait for each other. */
+  claim(request: ClaimRequest): Promise<ClaimedTask[]>
+  /** All of one worker's leases in one statement. */
+  renew(leases: readonly Fence[], leaseMs: number): Promise<Renewal>
+  /** Returns the fences that were refused. */
+  saveProgress(updates: readonly ProgressUpdate[]): Promise<Fence[]>
+  /** Lines whose fence no longer holds are dropped. */
+  appendLog(entries: readonly LogEntry[]): Promise<void>
+  /** One transaction for the batch; each settlement is accepted or refused on its own. Repeating an accepted one is accepted again. */
+  settle(settlements: readonly Settlement[]): Promise<SettleResult[]>
+  reportWorker(report: WorkerReport): Promise<void>
+
+  // recovery: any process may run it at any time
+  /** Expired leases and passed deadlines, at most `limit` of each; call again while it returns that many. */
+  recover(limit: number): Promise<Recovered[]>
+
+  // operators
+  act(taskId: string, action: OperatorAction): Promise<ActionResult>
+
+  // looking
+  get(taskId: string): Promise<TaskDetail | undefined>
+  /** Newest first by id. */
+  list(filter: TaskFilter, limit: number, cursor: string | null): Promise<TaskPage>
+  /** The newest lines, or those after `afterId`; oldest first; at most 500. */
+  log(taskId: string, afterId: string | null): Promise<LogLine[]>
+  artifact(taskId: string, artifactId: string): Promise<Artifact | undefined>
+  /** The monitoring probes: bounded cost, no locks (see `docs/monitoring.md`). */
+  read(): Promise<QueueReading>
+
+  close(): Promise<void>
+}
