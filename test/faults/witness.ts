@@ -50,21 +50,25 @@ export async function collectEvidence(connection: Connection, submitted: readonl
   const attempts = await read(connection, 'SELECT task_id, attempt, outcome FROM taskdeck_attempt')
   return {
     submitted,
-    final: new Map(tasks.map((row) => [String(row['id']), { state: row['state'] as TaskState, attempt: Number(row['attempt']) }])),
-    attempts: attempts.map((row): AttemptRow => ({ taskId: String(row['task_id']), attempt: Number(row['attempt']), outcome: String(row['outcome']) })),
-    events: events.map(
-      (row): WitnessEvent => ({
-        seq: Number(row['seq']),
-        taskId: String(row['task_id']),
-        from: row['from_state'] as TaskState | null,
-        to: row['to_state'] as TaskState,
-        attemptBefore: Number(row['attempt_before']),
-        attemptAfter: Number(row['attempt_after']),
-        workerBefore: row['worker_before'] as string | null,
-        workerAfter: row['worker_after'] as string | null,
-        account: String(row['account']),
-        leaseExpired: Number(row['lease_expired']) === 1
-      })
-    )
+    final: new Map(
+      tasks.map((row) => [String(row['id']), { state: row['state'] as TaskState, attempt: Number(row['attempt']) }])
+    ),
+    attempts: attempts.map((row): AttemptRow => ({
+      taskId: String(row['task_id']),
+      attempt: Number(row['attempt']),
+      outcome: String(row['outcome'])
+    })),
+    events: events.map((row): WitnessEvent => ({
+      seq: Number(row['seq']),
+      taskId: String(row['task_id']),
+      from: row['from_state'] as TaskState | null,
+      to: row['to_state'] as TaskState,
+      attemptBefore: Number(row['attempt_before']),
+      attemptAfter: Number(row['attempt_after']),
+      workerBefore: row['worker_before'] as string | null,
+      workerAfter: row['worker_after'] as string | null,
+      account: String(row['account']),
+      leaseExpired: Number(row['lease_expired']) === 1
+    }))
   }
 }

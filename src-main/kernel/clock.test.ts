@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { systemClock, withDeadline } from './clock.ts'
+
+it('ends a sleep when its signal aborts, and at once when it already has', async () => {
+  const stop = new AbortController()
+  const sleeping = systemClock.sleep(60_000, stop.signal)
+  stop.abort(new Error('stopped'))
+  await expect(sleeping).rejects.toThrow('stopped')
+  await expect(systemClock.sleep(60_000, stop.signal)).rejects.toThrow('stopped')
+})
+
+it('rejects with the given error when work outlasts its deadline', async () => {
+  await expect(withDeadline(systemClock, 1, new Promise(() => undefined), () => new Error('too late'))).rejects.toThrow(
+    'too late'
+  )
+})
+
+it('passes on the result and the failure of work that is in time', async () => {
+  await expect(withDeadline(systemClock, 60_000, Promise.resolve(7), () => new Error('late'))).resolves.toBe(7)
+  await expect(
+    withDeadline(systemClock, 60_000, Promise.reject(new Error('own')), () => new Error('late'))
+  ).rejects.toThrow('own')
+})
