@@ -1,0 +1,164 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import mysql, { type Connection } from 'mysql2/promise'
+import { systemClock } from '../../src-main/kernel/index.ts'
+import { newTask } from '../../src-main/kernel/task.ts'
+import { openMysql } from '../../src-main/connections/index.ts'
+import { mysqlSchema, openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
+import type { TestMariaDb } from '../support/mariadb.ts'
+import { check, type Verdict } from './checker.ts'
+import { Fleet } from './fleet.ts'
+import { collectEvidence, installWitness } from './witness.ts'
+
+export interface KillRunOptions {
+  readonly tasks: number
+  readonly workers: number
+  readonly killEveryMs: number
+  /** Freeze another worker for two leases at every second kill, so that real stale holders come back. */
+  readonly freeze: boolean
+  /** kill -9 and restart the database once, when a third of the tasks has ended. */
+  readonly restartDatabase: boolean
+  readonly leaseMs: number
+  readonly deadlineMs: number
+  readonly seed: number
+}
+
+export interface KillRunResult {
+  readonly verdict: Verdict
+  readonly tasks: number
+  readonly ended: number
+  readonly succeeded: number
+  readonly attempts: number
+  readonly effects: number
+  readonly kills: number
+  readonly freezes: number
+  readonly databaseRestarts: number
+  readonly seconds: number
+  readonly log: string
+}
+
+const root = join(import.meta.dirname, '../..')
+
+/** The proof of issue "First light", points 3 and 4: workers and the database die while a queue is worked off. */
+export async function killRun(server: TestMariaDb, options: KillRunOptions): Promise<KillRunResult> {
+  const database = 'kill_run'
+  const ledger = 'kill_ledger'
+  await server.createDatabase(database)
+  await server.createDatabase(ledger)
+  const { host, port, user, password } = server
+  const settings = { host, port, user, password, database, tls: 'disabled' as const, ca: '' }
+  const queue = await openMysql(settings, { accessMode: 'read-write', poolSize: 4, clock: systemClock })
+  await mysqlSchema({ database: queue, migrationsDir: join(root, 'migrations/mysql') }).migrate()
+  let admin = await mysql.createConnection({
+    uri: server.url(database),
+    supportBigNumbers: true,
+    bigNumberStrings: true
+  })
+  await installWitness(admin)
+  await admin.query(
+    `CREATE TABLE ${ledger}.effect (idempotency_key VARCHAR(200) CHARACTER SET ascii PRIMARY KEY, attempt INT NOT NULL, calls INT NOT NULL)`
+  )
+  const store = await openMysqlStore({ database: queue, clock: systemClock })
+  const random = seededRandom(options.seed)
+  const submitted = await store.submit(
+    Array.from({ length: options.tasks }, () =>
+      newTask.parse({
+        type: 'ledger',
+        payload: JSON.stringify({ sleepMs: Math.floor(random() * 20) }),
+        maxAttempts: 100,
+        retryPolicy: { kind: 'list', delaysMs: [100] }
+      })
+    )
+  )
+  await store.close()
+  await queue.close()
+
+  const started = performance.now()
+  const log = join(mkdtempSync(join(tmpdir(), 'kill-run-')), 'workers.log')
+  const fleet = new Fleet({
+    admin,
+    host,
+    port,
+    database,
+    ledgerUrl: server.url(ledger),
+    concurrency: 8,
+    leaseMs: options.leaseMs,
+    recoverMs: 500,
+    log
+  })
+  for (let n = 0; n < options.workers; n++) await fleet.add()
+  const counts = { kills: 0, freezes: 0, databaseRestarts: 0 }
+  let ended = 0
+  const deadline = started + options.deadlineMs
+  while (ended < options.tasks && performance.now() < deadline) {
+    await sleep(options.killEveryMs)
+    ended = await countEnded(admin)
+    if (ended >= options.tasks) break
+    if (options.restartDatabase && counts.databaseRestarts === 0 && ended > options.tasks / 3) {
+      await server.kill9()
+      counts.databaseRestarts++
+      await sleep(1_000)
+      await server.restart()
+      admin.destroy()
+      admin = await mysql.createConnection({
+        uri: server.url(database),
+        supportBigNumbers: true,
+        bigNumberStrings: true
+      })
+      fleet.useAdmin(admin)
+      continue
+    }
+    const members = fleet.members
+    const victim = members[Math.floor(random() * members.length)]
+    if (victim) {
+      await fleet.kill9(victim)
+      counts.kills++
+      await fleet.add()
+    }
+    const frozen = fleet.members[0]
+    if (options.freeze && frozen && counts.kills % 2 === 0) {
+      frozen.process.kill('SIGSTOP')
+      counts.freezes++
+      void sleep(options.leaseMs * 2).then(() => frozen.process.kill('SIGCONT'))
+    }
+  }
+  await fleet.stop(10_000)
+  const evidence = await collectEvidence(
+    admin,
+    submitted.map((result) => result.taskId)
+  )
+  const [effects] = await admin.query(`SELECT COUNT(*) AS n FROM ${ledger}.effect`)
+  admin.destroy()
+  const finals = [...evidence.final.values()]
+  return {
+    verdict: check(evidence),
+    tasks: options.tasks,
+    ended: finals.filter((task) => ['SUCCESS', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED'].includes(task.state)).length,
+    succeeded: finals.filter((task) => task.state === 'SUCCESS').length,
+    attempts: evidence.attempts.length,
+    effects: Number((effects as { n: number | string }[])[0]?.n),
+    ...counts,
+    seconds: Math.round((performance.now() - started) / 100) / 10,
+    log
+  }
+}
+
+async function countEnded(admin: Connection): Promise<number> {
+  const [rows] = await admin.query(
+    "SELECT COUNT(*) AS n FROM taskdeck_task WHERE state IN ('SUCCESS', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED')"
+  )
+  return Number((rows as { n: number | string }[])[0]?.n)
+}
+
+/** mulberry32: the same choices for the same seed. */
+function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
