@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { startPrivateMariaDb } from '../support/mariadb.ts'
 import { killRun } from './kill-run.ts'
-import { exactly, finish } from './report.ts'
+import { exactly, finish } from '../support/report.ts'
 
 const { values } = parseArgs({
   options: {
