@@ -42,6 +42,9 @@ export const errorCodes = [
   'SCHEMA_BROKEN',
   // our own files
   'HISTORY_DAMAGED',
+  'HISTORY_UNAVAILABLE',
+  'AUDIT_DAMAGED',
+  'AUDIT_UNAVAILABLE',
   'DISK_FULL',
   'BUG'
 ] as const
