@@ -1,0 +1,59 @@
+import { errorClass, taskLimits } from '../kernel/index.ts'
+import type { AttemptError, Progress } from '../kernel/index.ts'
+
+/*
+ * What workers report is made storable here, never refused: recording a failure must not be able to fail.
+ */
+
+const maxErrorCodeBytes = 64
+
+/**
+ * At most `maxBytes` of UTF-8, cut on a character border. Lone surrogates and NULs become U+FFFD. Works on the head only, so
+ * that a 20 MB text costs no more than a short one.
+ */
+export function truncateUtf8(text: string, maxBytes: number): string {
+  // A UTF-16 unit has at least one byte of UTF-8; the one extra unit keeps a pair at the border whole.
+  const head = text
+    .slice(0, maxBytes + 1)
+    .toWellFormed()
+    .replaceAll('\0', '\uFFFD')
+  const bytes = Buffer.from(head, 'utf8')
+  if (bytes.length <= maxBytes) return head
+  let end = maxBytes
+  while (end > 0 && isContinuation(bytes[end])) end--
+  return bytes.toString('utf8', 0, end)
+}
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
+
+/** An attempt's error as the stores keep it. */
+export function storableError(error: AttemptError): AttemptError {
+  const known = errorClass.safeParse(error.class)
+  return {
+    code: truncateUtf8(String(error.code), maxErrorCodeBytes) || 'UNKNOWN',
+    message: truncateUtf8(String(error.message), taskLimits.errorMessageBytes),
+    class: known.success ? known.data : 'retryable'
+  }
+}
+
+/** Counts as whole numbers from 0. */
+export function storableProgress(progress: Progress): Progress {
+  return {
+    total: progress.total === null ? null : wholeCount(progress.total),
+    processed: wholeCount(progress.processed),
+    succeeded: wholeCount(progress.succeeded),
+    failed: wholeCount(progress.failed),
+    skipped: wholeCount(progress.skipped)
+  }
+}
+
+const wholeCount = (value: number): number =>
+  Number.isFinite(value) ? Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(value))) : 0
+
+/** A result within `taskLimits.resultBytes`; a larger one is replaced by a note with its size, since half a JSON text is none. */
+export function storableResult(result: string | null): string | null {
+  if (result === null) return null
+  const bytes = Buffer.byteLength(result, 'utf8')
+  if (bytes > taskLimits.resultBytes) return JSON.stringify({ omitted: 'result over the limit', bytes })
+  return result.toWellFormed().replaceAll('\0', '\uFFFD')
+}
