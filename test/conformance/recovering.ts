@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import type { RetryPolicy } from '../../src-main/kernel/index.ts'
+import { failure, task, type QueueUnderTest } from './queue-under-test.ts'
+
+const policy: RetryPolicy = { kind: 'list', delaysMs: [30_000] }
+
+export function describeRecovering(queue: QueueUnderTest): void {
+  const expire = (taskId: string): Promise<void> => queue.shift(taskId, 'lease_until', -3_600_000)
+
+  describe('recovery', () => {
+    it('retries a task whose lease ran out, after the delay of its policy', async () => {
+      const fence = await queue.running({ retryPolicy: policy })
+      await expire(fence.taskId)
+      expect(await queue.store.recover(10)).toEqual([
+        { taskId: fence.taskId, type: 't', reason: 'LEASE_EXPIRED', state: 'RETRY_WAIT' }
+      ])
+      const detail = await queue.detail(fence.taskId)
+      expect(detail).toMatchObject({
+        state: 'RETRY_WAIT',
+        attempt: 1,
+        attemptsUsed: 1,
+        leaseUntil: null,
+        finishedAt: null,
+        errorCode: 'LEASE_EXPIRED'
+      })
+      expect(detail.attempts).toMatchObject([
+        { attempt: 1, workerId: 'w1', outcome: 'LEASE_EXPIRED', error: { code: 'LEASE_EXPIRED' } }
+      ])
+      expect(detail.runAt - detail.attempts[0]!.endedAt!).toBeCloseTo(30_000, 0)
+      expect(await queue.store.recover(10)).toEqual([])
+    })
+
+    it('fails a task whose attempts are used up', async () => {
+      const fence = await queue.running({ maxAttempts: 1 })
+      await queue.store.saveProgress([
+        { fence, progress: { total: 2, processed: 1, succeeded: 1, failed: 0, skipped: 0 }, checkpoint: '1' }
+      ])
+      await expire(fence.taskId)
+      expect(await queue.store.recover(10)).toMatchObject([{ reason: 'LEASE_EXPIRED', state: 'FAILED' }])
+      const detail = await queue.detail(fence.taskId)
+      expect(detail).toMatchObject({ state: 'FAILED', errorCode: 'LEASE_EXPIRED', leaseUntil: null })
+      expect(detail.finishedAt).toBe(detail.stateSince)
+      expect(detail.attempts).toMatchObject([{ outcome: 'LEASE_EXPIRED', progress: { processed: 1 } }])
+    })
+
+    it('cancels a task that was asked to stop and whose worker is gone', async () => {
+      const fence = await queue.running()
+      await queue.store.act(fence.taskId, 'cancel')
+      await expire(fence.taskId)
+      expect(await queue.store.recover(10)).toMatchObject([{ reason: 'LEASE_EXPIRED', state: 'CANCELLED' }])
+      const detail = await queue.detail(fence.taskId)
+      expect(detail).toMatchObject({ state: 'CANCELLED', leaseUntil: null })
+      expect(detail.finishedAt).toBe(detail.stateSince)
+      expect(detail.attempts).toMatchObject([{ attempt: 1, outcome: 'LEASE_EXPIRED' }])
+    })
+
+    it('fails waiting tasks whose deadline passed, without an attempt', async () => {
+      const waiting = await queue.submit()
+      const later = await queue.submit({ runAt: Date.now() + 3_600_000, deadlineAt: Date.now() + 1_800_000 })
+      await queue.passDeadline(waiting)
+      expect(await queue.store.recover(10)).toEqual([
+        { taskId: waiting, type: 't', reason: 'DEADLINE', state: 'FAILED' }
+      ])
+      const detail = await queue.detail(waiting)
+      expect(detail).toMatchObject({ state: 'FAILED', errorCode: 'DEADLINE', attempt: 0, attempts: [] })
+      expect(detail.finishedAt).toBe(detail.stateSince)
+      expect(await queue.state(later)).toBe('QUEUED')
+    })
+
+    it('leaves everything else as it is', async () => {
+      const live = await queue.running()
+      const held = await queue.submit({ held: true, deadlineAt: Date.now() - 1_000 })
+      const waiting = await queue.submit({ deadlineAt: Date.now() + 3_600_000 })
+      const before = await Promise.all([live.taskId, held, waiting].map((id) => queue.detail(id)))
+      expect(await queue.store.recover(10)).toEqual([])
+      expect(await Promise.all([live.taskId, held, waiting].map((id) => queue.detail(id)))).toEqual(before)
+    })
+
+    it('takes at most the limit of each kind and the rest in the next calls', async () => {
+      await queue.store.submit(Array.from({ length: 5 }, () => task({ maxAttempts: 1 })))
+      await queue.claim(5)
+      const late = await queue.store.submit(Array.from({ length: 5 }, () => task()))
+      for (const { taskId } of late) await queue.passDeadline(taskId)
+      await queue.sql(
+        `UPDATE taskdeck_task SET lease_until = ${queue.shifted('lease_until', -3_600_000)} WHERE state = 'RUNNING'`
+      )
+      const counts: number[][] = []
+      for (let call = 0; call < 4; call++) {
+        const recovered = await queue.store.recover(2)
+        counts.push(['LEASE_EXPIRED', 'DEADLINE'].map((reason) => recovered.filter((r) => r.reason === reason).length))
+      }
+      expect(counts).toEqual([
+        [2, 2],
+        [2, 2],
+        [1, 1],
+        [0, 0]
+      ])
+      expect(await queue.count('task', "state = 'FAILED'")).toBe(10)
+    })
+
+    it('lets one of a recovery and a settlement win, never both', async () => {
+      const [worker, ...sweepers] = await queue.openMany(3)
+      await queue.store.submit(Array.from({ length: 60 }, () => task({ maxAttempts: 1 })))
+      const claimed = await queue.claim(60)
+      await queue.sql(`UPDATE taskdeck_task SET lease_until = ${queue.shifted('lease_until', -3_600_000)}`)
+      const sweep = async (store: (typeof sweepers)[number]): Promise<string[]> => {
+        const ids: string[] = []
+        for (let call = 0; call < 15; call++) ids.push(...(await store.recover(5)).map((r) => r.taskId))
+        return ids
+      }
+      const settleAll = async (): Promise<string[]> => {
+        const ids: string[] = []
+        for (const { fence } of claimed.toReversed()) {
+          const [result] = await worker!.settle([{ fence, outcome: 'SUCCESS', result: null }])
+          if (result!.state === 'SUCCESS') ids.push(fence.taskId)
+        }
+        return ids
+      }
+      const [settled, ...swept] = await Promise.all([settleAll(), ...sweepers.map(sweep)])
+      const winners = [...settled, ...swept.flat()]
+      expect(winners).toHaveLength(60)
+      expect(new Set(winners).size).toBe(60)
+      expect(await queue.count('task', "state = 'SUCCESS'")).toBe(settled.length)
+      expect(await queue.count('task', "state = 'FAILED'")).toBe(swept.flat().length)
+      expect(await queue.count('attempt')).toBe(60)
+      expect(await queue.count('attempt', "outcome = 'SUCCESS'")).toBe(settled.length)
+    })
+  })
+
+  describe('operators', () => {
+    it('cancel a waiting task at once', async () => {
+      const taskId = await queue.submit()
+      expect(await queue.store.act(taskId, 'cancel')).toEqual({ status: 'done', from: 'QUEUED', to: 'CANCELLED' })
+      const detail = await queue.detail(taskId)
+      expect(detail).toMatchObject({ state: 'CANCELLED', attempts: [] })
+      expect(detail.finishedAt).toBe(detail.stateSince)
+    })
+
+    it('ask a running task to stop; its worker keeps the lease', async () => {
+      const fence = await queue.running()
+      const before = await queue.detail(fence.taskId)
+      await queue.store.act(fence.taskId, 'cancel')
+      expect(await queue.detail(fence.taskId)).toMatchObject({
+        state: 'CANCEL_REQUESTED',
+        workerId: 'w1',
+        leaseUntil: before.leaseUntil,
+        finishedAt: null
+      })
+    })
+
+    it('retry a failed task from the start of its attempts, and the evidence and the fence stay', async () => {
+      const first = await queue.running({ maxAttempts: 1 })
+      await queue.settle({ fence: first, outcome: 'FAILED', error: failure })
+      expect(await queue.store.act(first.taskId, 'retry')).toEqual({ status: 'done', from: 'FAILED', to: 'QUEUED' })
+      const waiting = await queue.detail(first.taskId)
+      expect(waiting).toMatchObject({
+        state: 'QUEUED',
+        attempt: 1,
+        attemptsUsed: 0,
+        finishedAt: null,
+        errorCode: null,
+        errorMessage: null
+      })
+      expect(waiting.runAt).toBe(waiting.stateSince)
+      const [claimed] = await queue.claim()
+      expect(claimed).toMatchObject({ fence: { attempt: 2 }, attemptsUsed: 1 })
+      await queue.settle({ fence: claimed!.fence, outcome: 'SUCCESS', result: null })
+      const { attempts } = await queue.detail(first.taskId)
+      expect(attempts.map((a) => [a.attempt, a.outcome, a.error?.code])).toEqual([
+        [1, 'FAILED', 'E_TEST'],
+        [2, 'SUCCESS', undefined]
+      ])
+    })
+
+    it('retry a task that failed by its deadline without failing it at once again', async () => {
+      const taskId = await queue.submit()
+      await queue.passDeadline(taskId)
+      await queue.recoverAll()
+      await queue.store.act(taskId, 'retry')
+      expect(await queue.store.recover(10)).toEqual([])
+      expect(await queue.detail(taskId)).toMatchObject({ state: 'QUEUED', deadlineAt: null })
+    })
+
+    it('release and resume count the waiting from then on, but keep a due time that lies ahead', async () => {
+      const held = await queue.submit({ held: true, runAt: Date.now() - 3_600_000 })
+      await queue.store.act(held, 'release')
+      const released = await queue.detail(held)
+      expect(released.runAt).toBe(released.stateSince)
+      const ahead = Date.now() + 3_600_000
+      const paused = await queue.submit({ runAt: ahead })
+      await queue.store.act(paused, 'pause')
+      await queue.store.act(paused, 'resume')
+      expect(await queue.detail(paused)).toMatchObject({ state: 'QUEUED', runAt: ahead })
+    })
+
+    it('pause hides a task from claims until it is resumed', async () => {
+      const taskId = await queue.submit()
+      await queue.store.act(taskId, 'pause')
+      expect(await queue.store.claim({ workerId: 'w1', types: ['t'], limit: 1, leaseMs: 1_000 })).toEqual([])
+      await queue.store.act(taskId, 'resume')
+      expect((await queue.claim()).map((c) => c.fence.taskId)).toEqual([taskId])
+    })
+  })
+}

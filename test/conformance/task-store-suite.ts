@@ -1,0 +1,41 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
+import { describeClaiming } from './claiming.ts'
+import { describeFencing } from './fencing.ts'
+import { describeLooking } from './looking.ts'
+import { QueueUnderTest, type ConformanceQueue } from './queue-under-test.ts'
+import { describeReading } from './reading.ts'
+import { describeRecovering } from './recovering.ts'
+import { describeSettling } from './settling.ts'
+import { describeSubmitting } from './submitting.ts'
+import { describeTransitions } from './transitions.ts'
+
+const parts = [
+  describeTransitions,
+  describeSubmitting,
+  describeClaiming,
+  describeFencing,
+  describeSettling,
+  describeRecovering,
+  describeLooking,
+  describeReading
+] as const
+
+/**
+ * What every TaskStore must do, on a real queue. `makeQueue` is called once; the suite empties the tables before each test
+ * and opens the stores that a test needs.
+ */
+export function describeTaskStore(name: string, makeQueue: () => Promise<ConformanceQueue>): void {
+  describe(`task store on ${name}`, () => {
+    let made: ConformanceQueue
+    const queue = new QueueUnderTest(() => made)
+
+    beforeAll(async () => {
+      made = await makeQueue()
+    })
+    beforeEach(() => queue.begin())
+    afterEach(() => queue.end())
+    afterAll(() => made.close())
+
+    for (const describePart of parts) describePart(queue)
+  })
+}
