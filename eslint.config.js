@@ -3,7 +3,7 @@ import pluginVue from 'eslint-plugin-vue'
 import { defineConfigWithVueTs, vueTsConfigs } from '@vue/eslint-config-typescript'
 
 export default defineConfigWithVueTs(
-  { ignores: ['out/**', 'dist/**', 'node_modules/**', 'coverage/**', 'resources/**'] },
+  { ignores: ['out/**', 'dist/**', 'node_modules/**', '.cache/**', 'coverage/**', 'resources/**'] },
   pluginVue.configs['flat/recommended'],
   vueTsConfigs.recommendedTypeChecked,
   prettier,

@@ -1,0 +1,38 @@
+/* `npm run bench -- NAME ...` and `npm run faults -- NAME ...`: runs test/bench/NAME.ts or test/faults/NAME.ts with Node 24. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import {
+  SetupError,
+  ensureBuild,
+  ensureDependencies,
+  root,
+  runCommand,
+  supervise,
+  toolEnv,
+  toolNode
+} from './setup.mjs'
+import { ensureSystemPackages } from './system-packages.mjs'
+
+await runCommand(async () => {
+  const [kind, name, ...args] = process.argv.slice(2)
+  const folder = join(root, 'test', kind)
+  const names = commandsIn(folder)
+  if (!names.includes(name))
+    throw new SetupError(
+      `${name ? `there is no ${kind} "${name}"` : `which one?`} Use: npm run ${kind} -- ${names.join('|')} [--json]`,
+      { exitCode: 2 }
+    )
+  await ensureSystemPackages(['mariadb'])
+  await ensureDependencies()
+  await ensureBuild()
+  return supervise(toolNode(), [join(folder, `${name}.ts`), ...args], { env: toolEnv() })
+})
+
+/** The files that end in a report; those beside them are their parts. */
+function commandsIn(folder) {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .filter((file) => /^\s*finish\(/m.test(readFileSync(join(folder, file), 'utf8')))
+    .map((file) => basename(file, '.ts'))
+}

@@ -1,0 +1,185 @@
+/* `npm test`: sets up what the checks need, runs every check and ends with one line `N passed, N failed`. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { buildSqliteForOldNode } from './build-sqlite-electron33.mjs'
+import { provisionElectron } from './provision-electron.mjs'
+import {
+  SetupError,
+  ensureBuild,
+  ensureDependencies,
+  run,
+  runCommand,
+  say,
+  toolEnv,
+  toolNode,
+  toolScript
+} from './setup.mjs'
+import { ensureSystemPackages } from './system-packages.mjs'
+
+const minuteMs = 60_000
+
+/*
+ * In the order of the report. `packages`: groups of system-packages.mjs. The cheap checks run two at a time; those that
+ * start databases and browsers run alone, because their timing would suffer.
+ */
+const checks = [
+  { name: 'build', run: async () => (await ensureBuild(), { passed: 1 }) },
+  { name: 'format', run: () => tool('prettier', ['--check', '.', '--log-level', 'warn']) },
+  { name: 'lint', run: () => tool('eslint', ['.', '--max-warnings', '0']) },
+  { name: 'layers', run: () => node(['scripts/layers.mjs']) },
+  { name: 'types', run: () => tool('vue-tsc', ['--build']) },
+  { name: 'unit', alone: true, run: () => vitest(['--project', 'main', '--project', 'renderer']) },
+  { name: 'databases', alone: true, packages: ['mariadb'], run: () => vitest(['--project', 'databases']) },
+  { name: 'e2e', alone: true, packages: ['mariadb', 'compiler', 'browsers'], run: endToEnd }
+]
+const names = checks.map((check) => check.name)
+const usage = `Usage: npm test -- [--only ${names.join(',')}] [--verbose]
+  --only     these checks only, separated by commas
+  --verbose  show the output of checks while they run; otherwise that of failed ones`
+
+let options
+/** Set by the first `electronForTests` call: preparing it overlaps with the cheap checks. */
+let electron
+
+await runCommand(async () => {
+  options = parse(process.argv.slice(2))
+  if (options.help) {
+    console.log(usage)
+    return 0
+  }
+  try {
+    return await testAll(checks.filter((check) => options.only.includes(check.name)))
+  } catch (error) {
+    if (error instanceof SetupError) {
+      say(`${error.output}\ntaskdeck: ${error.message}`)
+      return summary(0, 1)
+    }
+    throw error
+  }
+})
+
+async function testAll(chosen) {
+  await ensureSystemPackages([...new Set(chosen.flatMap((check) => check.packages ?? []))])
+  await ensureDependencies()
+  if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // the check itself reports it
+  const results = new Map()
+  const queue = chosen.filter((check) => !check.alone)
+  const drain = async () => {
+    for (let check = queue.shift(); check; check = queue.shift()) results.set(check, await perform(check))
+  }
+  await Promise.all([drain(), drain()])
+  for (const check of chosen.filter(({ alone }) => alone)) results.set(check, await perform(check))
+
+  say('')
+  let passed = 0
+  let failed = 0
+  for (const check of chosen) {
+    const result = results.get(check)
+    passed += result.passed
+    failed += result.failed
+    say(`${check.name.padEnd(10)} ${result.failed ? 'FAILED' : 'passed'}  ${result.text}`)
+  }
+  return summary(passed, failed)
+}
+
+function summary(passed, failed) {
+  console.log(`${passed} passed, ${failed} failed`)
+  return failed > 0 || passed === 0 ? 1 : 0
+}
+
+async function perform(check) {
+  const startedAt = Date.now()
+  say(`${check.name} ...`)
+  let result
+  try {
+    result = await check.run()
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    result = { failed: 1, output: `${error.output}\n${error.message}` }
+  }
+  const { passed = 0, failed = 0, output = '' } = result
+  if (failed > 0 && !options.verbose) say(`---- ${check.name}\n${output.trim()}\n----`)
+  const seconds = `${((Date.now() - startedAt) / 1000).toFixed(1)} s`
+  const text = passed + failed > 1 ? `${seconds}, ${passed} passed, ${failed} failed` : seconds
+  say(`${check.name}: ${failed ? 'FAILED' : 'passed'} (${text})`)
+  return { passed, failed, text }
+}
+
+const step = (command, args, { deadlineMs = 5 * minuteMs, env = {} } = {}) =>
+  run(command, args, { env: toolEnv(env), deadlineMs, show: options.verbose })
+
+/** One check that passes when its command does. */
+async function node(args) {
+  const { code, output } = await step(toolNode(), args)
+  return code === 0 ? { passed: 1, output } : { failed: 1, output }
+}
+
+const tool = (name, args) => node([toolScript(name), ...args])
+
+/** Counts come from vitest's own report: a run without a test, or that ends badly in another way, is a failure. */
+async function vitest(args, { before = [], env = {}, deadlineMs = 8 * minuteMs } = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'taskdeck-test-'))
+  const report = join(dir, 'report.json')
+  try {
+    const line = [...before, toolNode(), toolScript('vitest'), 'run', ...args]
+    line.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`)
+    const { code, output } = await step(line[0], line.slice(1), { deadlineMs, env })
+    return { ...count(code, report), output }
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+function count(code, reportFile) {
+  let report
+  try {
+    report = JSON.parse(readFileSync(reportFile, 'utf8'))
+  } catch {
+    return { failed: 1 }
+  }
+  const passed = report.numPassedTests
+  // A file that does not load has no tests to count; a skipped test is one that nobody ran.
+  const brokenFiles = report.testResults.filter(
+    (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')
+  ).length
+  const failed = report.numTotalTests - passed + brokenFiles
+  const badEnd = code !== 0 || report.numTotalTests === 0
+  return { passed, failed: failed === 0 && badEnd ? 1 : failed }
+}
+
+async function endToEnd() {
+  const env = await electronForTests()
+  const before = process.platform === 'linux' ? ['xvfb-run', '-a'] : []
+  return vitest(['--config', 'vitest.e2e.config.ts'], { before, env })
+}
+
+/** The environment in which end-to-end tests find an Electron: the one given, or a provisioned one. */
+function electronForTests() {
+  electron ??= (async () => {
+    if (process.env.ELECTRON_OVERRIDE_DIST_PATH) return {}
+    const dist = await provisionElectron()
+    return { ELECTRON_OVERRIDE_DIST_PATH: dist, SQLITE_NATIVE_BINDING: await buildSqliteForOldNode() }
+  })()
+  return electron
+}
+
+function parse(args) {
+  const refuse = (text) => {
+    throw new SetupError(`${text}\n${usage}`, { exitCode: 2 })
+  }
+  let values
+  try {
+    values = parseArgs({
+      args,
+      options: { only: { type: 'string' }, verbose: { type: 'boolean' }, help: { type: 'boolean' } }
+    }).values
+  } catch (error) {
+    refuse(error.message)
+  }
+  const only = values.only?.split(',').map((name) => name.trim()) ?? names
+  const unknown = only.filter((name) => !names.includes(name))
+  if (unknown.length > 0) refuse(`There is no check "${unknown.join('", "')}".`)
+  return { only, verbose: values.verbose ?? false, help: values.help ?? false }
+}
