@@ -1,0 +1,147 @@
+import { AppError, withDeadline, type Clock } from '../kernel/index.ts'
+import type { Session } from './session.ts'
+
+export interface SessionPoolOptions {
+  readonly open: () => Promise<Session>
+  readonly size: number
+  readonly acquireTimeoutMs: number
+  readonly clock: Clock
+}
+
+/** Below the server's own limit for our sessions, so that it never ends one that is just being taken. */
+const maxIdleMs = 60_000
+
+/** How long `close` waits for sessions in use, and then for the server's goodbye. */
+const closeGraceMs = 2_000
+
+interface Waiter {
+  /** A free session, or null: a place is free, open one. */
+  readonly serve: (session: Session | null) => void
+  readonly fail: (error: AppError) => void
+}
+
+/**
+ * At most `size` sessions. The driver's own pool waits without limit, keeps connections that a failover made useless,
+ * and hands over sessions before their settings are made; hence this one.
+ */
+export class SessionPool {
+  private readonly options: SessionPoolOptions
+  /** Open sessions and places reserved for ones being opened. */
+  private places = 0
+  private readonly idle: { session: Session; since: number }[] = []
+  private readonly inUse = new Set<Session>()
+  private readonly waiters: Waiter[] = []
+  private closed = false
+  private onEmpty: () => void = () => undefined
+
+  constructor(options: SessionPoolOptions) {
+    this.options = options
+  }
+
+  /** Throws POOL_EXHAUSTED when none becomes free in time, or what opening one threw. */
+  async acquire(): Promise<Session> {
+    if (this.closed) throw poolClosed()
+    const session = this.takeIdle() ?? (await this.placeOrSession())
+    if (session) {
+      this.inUse.add(session)
+      return session
+    }
+    return this.openInPlace()
+  }
+
+  /** Gives back what `acquire` returned. A broken or tainted session is ended instead of kept. */
+  release(session: Session): void {
+    if (!this.inUse.delete(session)) return
+    if (session.isBroken) return this.placeFreed()
+    if (session.tainted || this.closed) return session.destroy()
+    const waiter = this.waiters.shift()
+    if (!waiter) {
+      this.idle.push({ session, since: this.options.clock.monotonic() })
+      return
+    }
+    this.inUse.add(session)
+    waiter.serve(session)
+  }
+
+  /** After a lost connection or a failover the others have most likely met the same fate. */
+  dropIdle(): void {
+    for (const { session } of this.idle.splice(0)) session.destroy()
+  }
+
+  /** Idempotent. Sessions in use get a moment to be released, then they are destroyed. */
+  async close(): Promise<void> {
+    this.closed = true
+    for (const waiter of this.waiters.splice(0)) waiter.fail(poolClosed())
+    const goodbyes = this.idle.splice(0).map(({ session }) => session.end(closeGraceMs))
+    if (this.inUse.size > 0) {
+      const released = new Promise<void>((resolve) => (this.onEmpty = resolve))
+      await withDeadline(this.options.clock, closeGraceMs, released, () => new Error('late')).catch(() => undefined)
+    }
+    for (const session of this.inUse) session.destroy()
+    await Promise.all(goodbyes)
+  }
+
+  private takeIdle(): Session | null {
+    const now = this.options.clock.monotonic()
+    for (let entry = this.idle.pop(); entry; entry = this.idle.pop()) {
+      if (!entry.session.isBroken && now - entry.since < maxIdleMs) return entry.session
+      entry.session.destroy()
+    }
+    return null
+  }
+
+  private async placeOrSession(): Promise<Session | null> {
+    if (this.places < this.options.size) {
+      this.places += 1
+      return null
+    }
+    let waiter: Waiter | undefined
+    const served = new Promise<Session | null>((serve, fail) => {
+      waiter = { serve, fail }
+      this.waiters.push(waiter)
+    })
+    return withDeadline(this.options.clock, this.options.acquireTimeoutMs, served, () => {
+      const index = this.waiters.findIndex((entry) => entry === waiter)
+      if (index >= 0) this.waiters.splice(index, 1)
+      return exhausted(this.options)
+    })
+  }
+
+  private async openInPlace(): Promise<Session> {
+    try {
+      const session = await this.options.open()
+      if (this.closed) {
+        session.destroy()
+        throw poolClosed()
+      }
+      session.onBroken = () => this.sessionBroke(session)
+      this.inUse.add(session)
+      return session
+    } catch (error) {
+      this.placeFreed()
+      throw error
+    }
+  }
+
+  /** One in use keeps its place until it is released, so that a place is freed once. */
+  private sessionBroke(session: Session): void {
+    if (this.inUse.has(session)) return
+    const index = this.idle.findIndex((entry) => entry.session === session)
+    if (index >= 0) this.idle.splice(index, 1)
+    this.placeFreed()
+  }
+
+  private placeFreed(): void {
+    const waiter = this.waiters.shift()
+    if (waiter) waiter.serve(null)
+    else this.places -= 1
+    if (this.inUse.size === 0) this.onEmpty()
+  }
+}
+
+const poolClosed = (): AppError => new AppError('CONNECTION_LOST', 'operational', 'The connection was closed.')
+
+const exhausted = ({ size, acquireTimeoutMs }: SessionPoolOptions): AppError =>
+  new AppError('POOL_EXHAUSTED', 'operational', 'All connections to the server are busy: try again.', {
+    details: { size, acquireTimeoutMs }
+  })
