@@ -1,0 +1,174 @@
+import { AppError } from '../kernel/index.ts'
+import { seriesPerQuery } from './history-port.ts'
+import type { History, HistoryOptions, HistoryQuery, HistoryWindow } from './history-port.ts'
+import { Combined } from './history-store.ts'
+import type { HistoryStore, LastReading, SeriesName, Tick } from './history-store.ts'
+import { planBuckets, ruleOf } from './layers.ts'
+import type { Buckets } from './layers.ts'
+import { unusable } from './notices.ts'
+import { fileFaultOf } from './open-file.ts'
+import type { FileFault } from './open-file.ts'
+
+/** History in a file while the file can be used, else in memory. */
+export class FileHistory implements History {
+  private readonly options: HistoryOptions
+  private readonly inMemory: () => HistoryStore
+  /** Read from as long as it can be, also when it no longer takes writes. */
+  private file: HistoryStore | undefined
+  private memory: HistoryStore | undefined
+  /** Removed while the file could not be written. */
+  private readonly hidden = new Set<string>()
+  private closed = false
+
+  constructor(options: HistoryOptions, file: HistoryStore | undefined, inMemory: () => HistoryStore) {
+    this.options = options
+    this.file = file
+    this.inMemory = inMemory
+    if (!file) this.memory = inMemory()
+  }
+
+  append(tick: Tick): Promise<void> {
+    return this.settle(() => {
+      const at = Math.round(tick.at)
+      if (!Number.isSafeInteger(at) || at < 0) {
+        throw new AppError('INVALID_INPUT', 'bug', `A tick needs a time in milliseconds, not ${tick.at}.`)
+      }
+      this.write((store) => store.append({ ...tick, at }))
+      this.write((store) => store.maintain(tick.connectionId, at, this.options.clock.now()))
+    })
+  }
+
+  query(connectionId: string, query: HistoryQuery): Promise<HistoryWindow> {
+    return this.settle(() => {
+      const buckets = planBuckets({
+        ...query,
+        now: this.options.clock.now(),
+        spacingMs: this.spacing(connectionId, query)
+      })
+      const lines = new Map<string, Line>()
+      const wanted = (name: SeriesName): boolean =>
+        (query.metrics?.includes(name.metric) ?? true) && (query.types?.includes(name.type) ?? true)
+      const range = { from: buckets.first, to: query.to, layer: buckets.layer }
+      this.read(connectionId, (store) =>
+        store.visit(connectionId, range, (at, name, value, weightMs) => {
+          if (wanted(name)) addValue(lines, name, { bucket: bucketOf(buckets, at), value, weightMs })
+        })
+      )
+      return windowOf(buckets, lines)
+    })
+  }
+
+  lastReading(connectionId: string): Promise<LastReading | undefined> {
+    return this.settle(() => {
+      let newest: LastReading | undefined
+      this.read(connectionId, (store) => {
+        newest = store.lastReading(connectionId) ?? newest
+      })
+      return newest
+    })
+  }
+
+  remove(connectionId: string): Promise<void> {
+    return this.settle(() => {
+      if (this.memory) this.hidden.add(connectionId)
+      this.write((store) => store.remove(connectionId))
+      if (this.memory) this.hidden.add(connectionId)
+    })
+  }
+
+  close(): Promise<void> {
+    return this.settle(() => {
+      this.closed = true
+      this.file?.close()
+      this.memory?.close()
+      this.file = this.memory = undefined
+    })
+  }
+
+  /** The port is asynchronous, so that the store can move to a thread of its own. */
+  private settle<T>(work: () => T): Promise<T> {
+    return new Promise((resolve) => resolve(work()))
+  }
+
+  private write(work: (store: HistoryStore) => void): void {
+    if (this.closed) return
+    if (!this.memory && this.file && this.attempt(this.file, work)) return
+    // No second try at the file: a full disk would make each tick fail anew.
+    this.memory ??= this.inMemory()
+    if (this.attempt(this.memory, work)) return
+    this.memory.close()
+    this.memory = this.inMemory()
+    work(this.memory)
+  }
+
+  /** The file first, then what came after it. */
+  private read(connectionId: string, work: (store: HistoryStore) => void): void {
+    if (this.file && !this.hidden.has(connectionId)) this.attempt(this.file, work)
+    if (this.memory) work(this.memory)
+  }
+
+  private attempt(store: HistoryStore, work: (store: HistoryStore) => void): boolean {
+    try {
+      work(store)
+      return true
+    } catch (error) {
+      // Bytes that are not a tick of ours: the pages were whole, what they hold is not.
+      const fault = error instanceof RangeError ? 'damaged' : fileFaultOf(error)
+      if (!fault) throw error
+      if (store === this.file) this.abandonFile(fault, error)
+      return false
+    }
+  }
+
+  private abandonFile(fault: FileFault, error: unknown): void {
+    const first = !this.memory
+    this.memory ??= this.inMemory()
+    if (fault === 'damaged') {
+      this.file?.close()
+      this.file = undefined
+    }
+    if (first) this.options.onNotice?.(unusable(fault, error))
+  }
+
+  /** The usual distance of two readings: the median of the newest in the range. */
+  private spacing(connectionId: string, { from, to }: HistoryQuery): number {
+    const times: number[] = []
+    this.read(connectionId, (store) => times.push(...store.newestTimes(connectionId, from, to)))
+    const sorted = times.sort((a, b) => a - b)
+    const gaps = sorted.slice(1).map((time, n) => time - (sorted[n] ?? time))
+    return gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 2_000
+  }
+}
+
+type Line = SeriesName & { readonly values: Map<number, Combined> }
+
+const bucketOf = (buckets: Buckets, at: number): number => Math.floor((at - buckets.first) / buckets.stepMs)
+
+function addValue(
+  lines: Map<string, Line>,
+  name: SeriesName,
+  { bucket, value, weightMs }: { bucket: number; value: number; weightMs: number }
+): void {
+  const key = `${name.metric} ${name.type}`
+  let line = lines.get(key)
+  if (!line) lines.set(key, (line = { ...name, values: new Map() }))
+  const known = line.values.get(bucket)
+  if (known) known.add(value, weightMs)
+  else line.values.set(bucket, new Combined(ruleOf(name.metric), value, weightMs))
+}
+
+function windowOf(buckets: Buckets, lines: Map<string, Line>): HistoryWindow {
+  const indexes = Array.from({ length: buckets.count }, (_, n) => n)
+  const ordered = [...lines.values()].sort((a, b) => compare(a.type, b.type) || compare(a.metric, b.metric))
+  return {
+    times: indexes.map((n) => buckets.first + n * buckets.stepMs),
+    stepMs: buckets.stepMs,
+    series: ordered.slice(0, seriesPerQuery).map(({ metric, type, values }) => ({
+      metric,
+      type,
+      values: indexes.map((n) => values.get(n)?.value ?? null)
+    }))
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { layers, planBuckets, ruleOf } from './layers.ts'
+
+const now = Date.UTC(2026, 0, 5, 12, 0, 7)
+const hour = 3_600_000
+
+describe('buckets', () => {
+  it('cover the range with at most the points asked for, aligned to their step', () => {
+    const range = fc.record({
+      from: fc.integer({ min: now - 120 * 24 * hour, max: now }),
+      length: fc.integer({ min: 0, max: 120 * 24 * hour }),
+      maxPoints: fc.integer({ min: 10, max: 2000 }),
+      spacingMs: fc.integer({ min: 1, max: 60_000 })
+    })
+    fc.assert(
+      fc.property(range, ({ from, length, ...rest }) => {
+        const to = from + length
+        const { first, stepMs, count, layer } = planBuckets({ from, to, now, ...rest })
+        expect(count).toBeLessThanOrEqual(rest.maxPoints)
+        expect(first % stepMs).toBe(0)
+        expect(first).toBeLessThanOrEqual(from)
+        expect(first + count * stepMs).toBeGreaterThan(to)
+        expect(stepMs).toBeGreaterThanOrEqual(layers[layer]?.stepMs ?? Infinity)
+      })
+    )
+  })
+
+  it('are no finer than what is kept that far back', () => {
+    const step = (hoursBack: number): number =>
+      planBuckets({
+        from: now - hoursBack * hour,
+        to: now - hoursBack * hour + hour,
+        now,
+        maxPoints: 2000,
+        spacingMs: 2000
+      }).stepMs
+    expect([1, 7, 24 * 8].map(step)).toEqual([5_000, 60_000, 900_000])
+  })
+})
+
+describe('rules', () => {
+  it('keep the last of counts, the highest of ages and the average of the rest', () => {
+    expect(['depth', 'depth.QUEUED', 'workersAlive', 'recovered5m'].map(ruleOf)).toEqual(Array(4).fill('last'))
+    expect(ruleOf('oldestMs')).toBe('max')
+    expect(['failureRate', 'in1m', 'pickup.p95'].map(ruleOf)).toEqual(Array(3).fill('average'))
+  })
+})

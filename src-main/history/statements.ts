@@ -1,0 +1,49 @@
+import type Database from 'better-sqlite3'
+
+/** The fixed set of statements; each list has a limit or is bounded by the range that is asked for. */
+export function prepareStatements(db: Database.Database) {
+  return {
+    getConnection: db.prepare(
+      'SELECT id, minutes_to AS minutes, quarters_to AS quarters FROM connection WHERE name = ?'
+    ),
+    addConnection: db.prepare('INSERT INTO connection (name) VALUES (?)'),
+    dropConnection: db.prepare('DELETE FROM connection WHERE id = ?'),
+    saveRolledTo: db.prepare('UPDATE connection SET minutes_to = ?, quarters_to = ? WHERE id = ?'),
+    getSeries: db.prepare('SELECT id, metric, type FROM series WHERE connection = ?'),
+    addSeries: db.prepare('INSERT INTO series (connection, metric, type) VALUES (?, ?, ?)'),
+    dropSeries: db.prepare('DELETE FROM series WHERE connection = ?'),
+    putSample: db.prepare(
+      'INSERT INTO sample (connection, step_ms, at, data) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET data = excluded.data'
+    ),
+    getSamples: db
+      .prepare('SELECT at, data FROM sample WHERE connection = ? AND step_ms = ? AND at BETWEEN ? AND ? ORDER BY at')
+      .raw(),
+    newestTimes: db
+      .prepare(
+        'SELECT at FROM sample WHERE connection = ? AND step_ms = 0 AND at BETWEEN ? AND ? ORDER BY at DESC LIMIT 200'
+      )
+      .pluck(),
+    firstTime: db
+      .prepare('SELECT min(at) FROM sample WHERE connection = ? AND step_ms = ? AND at >= ? AND at < ?')
+      .pluck(),
+    deleteOldest: db.prepare(
+      `DELETE FROM sample WHERE id IN
+         (SELECT id FROM sample WHERE connection = ? AND step_ms = ? AND at < ? ORDER BY at LIMIT ?)`
+    ),
+    largest: db.prepare(
+      `SELECT connection AS id, count(*) AS count FROM sample WHERE step_ms = ?
+        GROUP BY connection ORDER BY count DESC LIMIT 1`
+    ),
+    putReading: db.prepare(
+      `INSERT INTO last_reading (connection, at, reading) VALUES (?, ?, ?)
+        ON CONFLICT DO UPDATE SET at = excluded.at, reading = excluded.reading`
+    ),
+    getReading: db.prepare(
+      `SELECT r.at, r.reading AS readingJson FROM last_reading r JOIN connection c ON c.id = r.connection WHERE c.name = ?`
+    ),
+    dropReading: db.prepare('DELETE FROM last_reading WHERE connection = ?'),
+    markRemoved: db.prepare('INSERT INTO removed (connection) VALUES (?)'),
+    nextRemoved: db.prepare('SELECT connection FROM removed LIMIT 1').pluck(),
+    purged: db.prepare('DELETE FROM removed WHERE connection = ?')
+  }
+}
