@@ -2,9 +2,19 @@ export { openMysql, type MysqlOptions } from './mysql-database.ts'
 export {
   isLoopbackHost,
   parseMysqlUrl,
+  pemCertificates,
   type AccessMode,
   type MysqlLogin,
   type MysqlSettings,
   type TlsMode
 } from './settings.ts'
 export { classifySqlError, isTransient } from './sql-error.ts'
+export {
+  serverName,
+  testMysqlConnection,
+  type ConnectionTestOptions,
+  type ConnectionTestStep,
+  type SchemaVerdict
+} from './connection-test.ts'
+export { ConnectionStore, type Environment, type StoredConnection } from './connection-store.ts'
+export { Secrets, type PasswordPlace, type SecretTarget, type SecretVault } from './secrets.ts'

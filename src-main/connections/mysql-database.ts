@@ -43,7 +43,7 @@ export async function openMysql(login: MysqlLogin, options: MysqlOptions): Promi
 }
 
 interface DatabaseParts {
-  readonly pool: SessionPool
+  readonly pool: SessionPool<Session>
   /** A session outside of the pool, to end another one with. */
   readonly open: () => Promise<Session>
   readonly options: MysqlOptions
@@ -51,12 +51,12 @@ interface DatabaseParts {
   readonly serverVersion: string
 }
 
-class MysqlDatabase implements SqlDatabase, TransactionHost {
+class MysqlDatabase implements SqlDatabase, TransactionHost<Session> {
   readonly flavour: SqlFlavour
   readonly serverVersion: string
   readonly accessMode: AccessMode
   readonly clock: Clock
-  private readonly pool: SessionPool
+  private readonly pool: SessionPool<Session>
   private readonly open: () => Promise<Session>
   private readonly inTransaction = new AsyncLocalStorage<{ active: boolean }>()
   private readonly ending = new Set<Promise<unknown>>()

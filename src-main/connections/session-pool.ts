@@ -1,8 +1,18 @@
 import { AppError, withDeadline, type Clock } from '../kernel/index.ts'
-import type { Session } from './session.ts'
 
-export interface SessionPoolOptions {
-  readonly open: () => Promise<Session>
+/** What the pool needs to know of a session. */
+export interface PooledSession {
+  readonly isBroken: boolean
+  /** It must not be used again. */
+  readonly tainted: boolean
+  /** Called once, when it broke or was ended. */
+  onBroken: () => void
+  destroy(): void
+  end(graceMs: number): Promise<void>
+}
+
+export interface SessionPoolOptions<S extends PooledSession> {
+  readonly open: () => Promise<S>
   readonly size: number
   readonly acquireTimeoutMs: number
   readonly clock: Clock
@@ -14,9 +24,9 @@ const maxIdleMs = 60_000
 /** How long `close` waits for sessions in use, and then for the server's goodbye. */
 const closeGraceMs = 2_000
 
-interface Waiter {
+interface Waiter<S> {
   /** A free session, or null: a place is free, open one. */
-  readonly serve: (session: Session | null) => void
+  readonly serve: (session: S | null) => void
   readonly fail: (error: AppError) => void
 }
 
@@ -24,22 +34,22 @@ interface Waiter {
  * At most `size` sessions. The driver's own pool waits without limit, keeps connections that a failover made useless,
  * and hands over sessions before their settings are made; hence this one.
  */
-export class SessionPool {
-  private readonly options: SessionPoolOptions
+export class SessionPool<S extends PooledSession> {
+  private readonly options: SessionPoolOptions<S>
   /** Open sessions and places reserved for ones being opened. */
   private places = 0
-  private readonly idle: { session: Session; since: number }[] = []
-  private readonly inUse = new Set<Session>()
-  private readonly waiters: Waiter[] = []
+  private readonly idle: { session: S; since: number }[] = []
+  private readonly inUse = new Set<S>()
+  private readonly waiters: Waiter<S>[] = []
   private closed = false
   private onEmpty: () => void = () => undefined
 
-  constructor(options: SessionPoolOptions) {
+  constructor(options: SessionPoolOptions<S>) {
     this.options = options
   }
 
   /** Throws POOL_EXHAUSTED when none becomes free in time, or what opening one threw. */
-  async acquire(): Promise<Session> {
+  async acquire(): Promise<S> {
     if (this.closed) throw poolClosed()
     const session = this.takeIdle() ?? (await this.placeOrSession())
     if (session) {
@@ -50,7 +60,7 @@ export class SessionPool {
   }
 
   /** Gives back what `acquire` returned. A broken or tainted session is ended instead of kept. */
-  release(session: Session): void {
+  release(session: S): void {
     if (!this.inUse.delete(session)) return
     if (session.isBroken) return this.placeFreed()
     if (session.tainted || this.closed) return session.destroy()
@@ -81,7 +91,7 @@ export class SessionPool {
     await Promise.all(goodbyes)
   }
 
-  private takeIdle(): Session | null {
+  private takeIdle(): S | null {
     const now = this.options.clock.monotonic()
     for (let entry = this.idle.pop(); entry; entry = this.idle.pop()) {
       if (!entry.session.isBroken && now - entry.since < maxIdleMs) return entry.session
@@ -90,13 +100,13 @@ export class SessionPool {
     return null
   }
 
-  private async placeOrSession(): Promise<Session | null> {
+  private async placeOrSession(): Promise<S | null> {
     if (this.places < this.options.size) {
       this.places += 1
       return null
     }
-    let waiter: Waiter | undefined
-    const served = new Promise<Session | null>((serve, fail) => {
+    let waiter: Waiter<S> | undefined
+    const served = new Promise<S | null>((serve, fail) => {
       waiter = { serve, fail }
       this.waiters.push(waiter)
     })
@@ -107,7 +117,7 @@ export class SessionPool {
     })
   }
 
-  private async openInPlace(): Promise<Session> {
+  private async openInPlace(): Promise<S> {
     try {
       const session = await this.options.open()
       if (this.closed) {
@@ -124,7 +134,7 @@ export class SessionPool {
   }
 
   /** One in use keeps its place until it is released, so that a place is freed once. */
-  private sessionBroke(session: Session): void {
+  private sessionBroke(session: S): void {
     if (this.inUse.has(session)) return
     const index = this.idle.findIndex((entry) => entry.session === session)
     if (index >= 0) this.idle.splice(index, 1)
@@ -141,7 +151,7 @@ export class SessionPool {
 
 const poolClosed = (): AppError => new AppError('CONNECTION_LOST', 'operational', 'The connection was closed.')
 
-const exhausted = ({ size, acquireTimeoutMs }: SessionPoolOptions): AppError =>
+const exhausted = ({ size, acquireTimeoutMs }: { size: number; acquireTimeoutMs: number }): AppError =>
   new AppError('POOL_EXHAUSTED', 'operational', 'All connections to the server are busy: try again.', {
     details: { size, acquireTimeoutMs }
   })

@@ -6,21 +6,29 @@ import {
   type SqlValue,
   type TransactionOptions
 } from '../kernel/index.ts'
-import type { Session } from './session.ts'
 import type { AccessMode } from './settings.ts'
 import { isTransient } from './sql-error.ts'
 import { guardStatement } from './statement-guard.ts'
 
+/** What a transaction needs of its session. */
+export interface TransactionSession {
+  readonly isBroken: boolean
+  tainted: boolean
+  execute(sql: string, values: readonly SqlValue[]): Promise<SqlResult>
+  command(sql: string): Promise<SqlResult>
+  destroy(): void
+}
+
 /** What a transaction needs of its database. */
-export interface TransactionHost {
+export interface TransactionHost<S extends TransactionSession> {
   readonly accessMode: AccessMode
   readonly clock: Clock
-  acquire(): Promise<Session>
-  release(session: Session): void
+  acquire(): Promise<S>
+  release(session: S): void
   /** The session broke or its server takes no changes: no other idle one is trusted either. */
-  sessionLost(session: Session): void
+  sessionLost(session: S): void
   /** Ends the connection on the server. Resolves to true once the server no longer has it, so that its last commit is decided. */
-  endOnServer(session: Session): Promise<boolean>
+  endOnServer(session: S): Promise<boolean>
 }
 
 const defaultRetries = 5
@@ -32,8 +40,8 @@ const settleDeadlineMs = 20_000
 const settlePauseMs = 250
 
 /** See SqlDatabase.transaction. */
-export async function runTransaction<T>(
-  host: TransactionHost,
+export async function runTransaction<T, S extends TransactionSession>(
+  host: TransactionHost<S>,
   work: (runner: SqlRunner) => Promise<T>,
   options: TransactionOptions
 ): Promise<T> {
@@ -50,12 +58,15 @@ export async function runTransaction<T>(
   }
 }
 
-type Outcome<T> =
+type Outcome<T, S> =
   | { readonly status: 'committed'; readonly result: T }
   | { readonly status: 'rolled-back'; readonly error: AppError }
-  | { readonly status: 'unknown'; readonly error: AppError; readonly session: Session }
+  | { readonly status: 'unknown'; readonly error: AppError; readonly session: S }
 
-async function attemptOnce<T>(host: TransactionHost, work: (runner: SqlRunner) => Promise<T>): Promise<Outcome<T>> {
+async function attemptOnce<T, S extends TransactionSession>(
+  host: TransactionHost<S>,
+  work: (runner: SqlRunner) => Promise<T>
+): Promise<Outcome<T, S>> {
   const session = await host.acquire()
   try {
     return await onSession(host, session, work)
@@ -65,11 +76,11 @@ async function attemptOnce<T>(host: TransactionHost, work: (runner: SqlRunner) =
   }
 }
 
-async function onSession<T>(
-  host: TransactionHost,
-  session: Session,
+async function onSession<T, S extends TransactionSession>(
+  host: TransactionHost<S>,
+  session: S,
   work: (runner: SqlRunner) => Promise<T>
-): Promise<Outcome<T>> {
+): Promise<Outcome<T, S>> {
   const runner = new TransactionRunner(session, host.accessMode)
   let result: T
   try {
@@ -87,7 +98,11 @@ async function onSession<T>(
   return commit(host, session, result)
 }
 
-async function commit<T>(host: TransactionHost, session: Session, result: T): Promise<Outcome<T>> {
+async function commit<T, S extends TransactionSession>(
+  host: TransactionHost<S>,
+  session: S,
+  result: T
+): Promise<Outcome<T, S>> {
   try {
     await session.command('COMMIT')
     return { status: 'committed', result }
@@ -106,7 +121,7 @@ async function commit<T>(host: TransactionHost, session: Session, result: T): Pr
 }
 
 /** A session that cannot roll back is ended, which does the same on the server. */
-async function rollBack(session: Session): Promise<void> {
+async function rollBack(session: TransactionSession): Promise<void> {
   if (session.isBroken) return
   try {
     await session.command('ROLLBACK')
@@ -119,9 +134,9 @@ async function rollBack(session: Session): Promise<void> {
  * The transaction's result when it did commit; undefined when it surely did not. First the old connection has to be gone
  * from the server: a commit that is still under way would otherwise land after the question.
  */
-async function settleCommit(
-  host: TransactionHost,
-  lost: { readonly session: Session; readonly error: AppError },
+async function settleCommit<S extends TransactionSession>(
+  host: TransactionHost<S>,
+  lost: { readonly session: S; readonly error: AppError },
   { readBack }: TransactionOptions
 ): Promise<unknown> {
   if (!readBack) throw commitUnknown(lost.error)
@@ -137,7 +152,10 @@ async function settleCommit(
   }
 }
 
-async function askBack(host: TransactionHost, readBack: (runner: SqlRunner) => Promise<unknown>): Promise<unknown> {
+async function askBack<S extends TransactionSession>(
+  host: TransactionHost<S>,
+  readBack: (runner: SqlRunner) => Promise<unknown>
+): Promise<unknown> {
   const session = await host.acquire()
   const runner = new TransactionRunner(session, host.accessMode)
   try {
@@ -173,12 +191,12 @@ const commitUnknown = (cause: AppError): AppError =>
 class TransactionRunner implements SqlRunner {
   /** The error after which only a rollback is left, even when the work has caught it. */
   doom: AppError | null = null
-  private readonly session: Session
+  private readonly session: TransactionSession
   private readonly accessMode: AccessMode
   private tail: Promise<unknown> = Promise.resolve()
   private finished = false
 
-  constructor(session: Session, accessMode: AccessMode) {
+  constructor(session: TransactionSession, accessMode: AccessMode) {
     this.session = session
     this.accessMode = accessMode
   }
