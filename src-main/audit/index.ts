@@ -1,0 +1,4 @@
+export { openAudit } from './open-audit.ts'
+export type { AuditOptions } from './open-audit.ts'
+export { auditLimits } from './audit-port.ts'
+export type { Audit, AuditEntry, Intent, IntentResult } from './audit-port.ts'
