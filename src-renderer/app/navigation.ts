@@ -1,0 +1,26 @@
+import { IconBolt, IconLayoutDashboard, IconListDetails, IconPlug, IconServer2, IconSettings } from '@tabler/icons-vue'
+import type { Component } from 'vue'
+import type { RouteLocationRaw } from 'vue-router'
+
+export interface PageEntry {
+  /** Also the route's name, and `pages.NAME` in the i18n files. */
+  readonly name: 'overview' | 'tasks' | 'workers' | 'local-worker' | 'connections' | 'settings'
+  readonly icon: Component
+  /** After `g`. */
+  readonly letter: string
+  readonly ofConnection: boolean
+}
+
+/** Every page that exists, in the order of the rail. */
+export const pages: readonly PageEntry[] = [
+  { name: 'overview', icon: IconLayoutDashboard, letter: 'o', ofConnection: true },
+  { name: 'tasks', icon: IconListDetails, letter: 't', ofConnection: true },
+  { name: 'workers', icon: IconServer2, letter: 'w', ofConnection: true },
+  { name: 'local-worker', icon: IconBolt, letter: 'l', ofConnection: false },
+  { name: 'connections', icon: IconPlug, letter: 'c', ofConnection: false },
+  { name: 'settings', icon: IconSettings, letter: 's', ofConnection: false }
+]
+
+export function pageRoute(page: PageEntry, connectionId: string): RouteLocationRaw {
+  return page.ofConnection ? { name: page.name, params: { connectionId } } : { name: page.name }
+}

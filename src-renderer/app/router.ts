@@ -1,0 +1,47 @@
+import type { Pinia } from 'pinia'
+import { createRouter, createWebHashHistory, type Router, type RouteRecordRaw } from 'vue-router'
+import { localConnectionId } from '@contract'
+import { useConnectionsStore } from '@/state/connections-store.ts'
+
+const lastKey = 'taskdeck.connection'
+
+/** Hash mode, because one index.html serves both shells. The connection, range, filters and open task are in the address. */
+export const routes: RouteRecordRaw[] = [
+  { path: '/', redirect: () => `/c/${localStorage.getItem(lastKey) ?? localConnectionId}/overview` },
+  {
+    path: '/c/:connectionId/overview',
+    name: 'overview',
+    component: () => import('@/features/overview/OverviewPage.vue')
+  },
+  { path: '/c/:connectionId/tasks', name: 'tasks', component: () => import('@/features/tasks/TasksPage.vue') },
+  { path: '/c/:connectionId/workers', name: 'workers', component: () => import('@/features/workers/WorkersPage.vue') },
+  {
+    path: '/local-worker',
+    name: 'local-worker',
+    component: () => import('@/features/local-worker/LocalWorkerPage.vue')
+  },
+  { path: '/connections', name: 'connections', component: () => import('@/features/connections/ConnectionsPage.vue') },
+  {
+    path: '/connections/new',
+    name: 'connection-new',
+    component: () => import('@/features/connections/ConnectionFormPage.vue')
+  },
+  {
+    path: '/connections/:editedId/edit',
+    name: 'connection-edit',
+    component: () => import('@/features/connections/ConnectionFormPage.vue')
+  },
+  { path: '/settings', name: 'settings', component: () => import('@/features/settings/SettingsPage.vue') },
+  { path: '/:rest(.*)*', redirect: '/' }
+]
+
+export function createPageRouter(pinia: Pinia): Router {
+  const router = createRouter({ history: createWebHashHistory(), routes })
+  router.afterEach((to) => {
+    const id = to.params['connectionId']
+    if (typeof id !== 'string') return
+    useConnectionsStore(pinia).currentId = id
+    localStorage.setItem(lastKey, id)
+  })
+  return router
+}

@@ -1,0 +1,37 @@
+import { onBeforeUnmount, onMounted, type Ref } from 'vue'
+import { isTyping } from './key-caps.ts'
+
+/**
+ * j/k (and the arrows) move `current` through `count()` rows, Enter opens it, Esc closes. -1 is no row. Keys that are typed
+ * into a field, or meant for a floating dialog, are left alone.
+ */
+export function useTableKeys(table: {
+  current: Ref<number>
+  count: () => number
+  open: (row: number) => void
+  close?: () => void
+}): void {
+  const moves: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }
+
+  function onKey(event: KeyboardEvent): void {
+    if (event.defaultPrevented || isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return
+    if (document.querySelector('[role=dialog][aria-modal=true]')) return
+    const move = moves[event.key]
+    if (move !== undefined && table.count() > 0) {
+      table.current.value = Math.min(table.count() - 1, Math.max(0, table.current.value + move))
+    } else if (event.key === 'Enter' && table.current.value >= 0 && isPlainTarget(event)) {
+      table.open(table.current.value)
+    } else if (event.key === 'Escape' && table.close) {
+      table.close()
+    } else return
+    event.preventDefault()
+  }
+
+  onMounted(() => window.addEventListener('keydown', onKey))
+  onBeforeUnmount(() => window.removeEventListener('keydown', onKey))
+}
+
+/** Enter on a focused button or link is that button's. */
+function isPlainTarget(event: KeyboardEvent): boolean {
+  return !(event.target instanceof HTMLElement && event.target.closest('a, button, [role=button]'))
+}

@@ -1,0 +1,56 @@
+import { defineStore } from 'pinia'
+import { shallowRef } from 'vue'
+import type { LocalWorkerView, SampleKind, WorkerLogLine } from '@contract'
+import { useClient } from '@/transport/client.ts'
+
+/** Log lines the page keeps; the app keeps 200 itself. */
+const keptLines = 1_000
+
+/** The worker pool inside the app. Actions reject with what `toProblem` reads. */
+export const useLocalWorkerStore = defineStore('localWorker', () => {
+  const view = shallowRef<LocalWorkerView | null>(null)
+  const log = shallowRef<readonly WorkerLogLine[]>([])
+
+  function replace(next: LocalWorkerView): void {
+    view.value = next
+  }
+
+  function appendLog(lines: readonly WorkerLogLine[]): void {
+    log.value = [...log.value, ...lines].slice(-keptLines)
+  }
+
+  async function load(): Promise<void> {
+    const client = useClient()
+    const [worker, lines] = await Promise.all([client.localWorker.get(), client.localWorker.log()])
+    view.value = worker
+    log.value = lines
+  }
+
+  async function start(connectionId: string, slots: number, handlersDir: string | null = null): Promise<void> {
+    view.value = await useClient().localWorker.start({ connectionId, slots, handlersDir })
+  }
+
+  async function stop(): Promise<void> {
+    view.value = await useClient().localWorker.stop()
+  }
+
+  async function resize(slots: number): Promise<void> {
+    view.value = await useClient().localWorker.resize({ slots })
+  }
+
+  async function startSample(kind: SampleKind): Promise<void> {
+    view.value = await useClient().localWorker.startSample({ kind })
+  }
+
+  async function stopSample(): Promise<void> {
+    view.value = await useClient().localWorker.stopSample()
+  }
+
+  /** One click from nothing to a moving queue: starts the worker when it does not run, then the sample. */
+  async function runSample(connectionId: string, kind: SampleKind, slots = 4): Promise<void> {
+    if (view.value?.status !== 'running') await start(connectionId, slots, view.value?.handlersDir ?? null)
+    await startSample(kind)
+  }
+
+  return { view, log, replace, appendLog, load, start, stop, resize, startSample, stopSample, runSample }
+})

@@ -1,0 +1,75 @@
+import type { Point, Snapshot, Tick } from '@contract'
+
+/** Series of one connection over one range, oldest first. Values are aligned to `times`; null is unknown. */
+export interface SeriesRing {
+  readonly connectionId: string
+  readonly rangeMs: number
+  readonly stepMs: number
+  readonly seq: number
+  readonly times: readonly number[]
+  /** By `seriesKey(metric, type)`. */
+  readonly values: ReadonlyMap<string, readonly (number | null)[]>
+}
+
+/** `type` '' is the whole queue. */
+export const seriesKey = (metric: string, type = ''): string => `${metric}\u0000${type}`
+
+export function ringOf(snapshot: Snapshot, rangeMs: number): SeriesRing {
+  return {
+    connectionId: snapshot.connectionId,
+    rangeMs,
+    stepMs: snapshot.stepMs,
+    seq: snapshot.seq,
+    times: snapshot.times,
+    values: new Map(snapshot.series.map((one) => [seriesKey(one.metric, one.type), one.values]))
+  }
+}
+
+/**
+ * The ring with a tick's points at its end, and what fell out of the range gone from its start. A tick within the last step
+ * replaces that step's values, so a long range keeps its resolution. Time without readings gets an unknown column.
+ */
+export function appendTick(ring: SeriesRing, tick: Tick): SeriesRing {
+  const at = tick.reading.at
+  const last = ring.times.at(-1)
+  if (last !== undefined && at < last) return { ...ring, seq: tick.seq }
+  const sameStep = last !== undefined && Math.floor(at / ring.stepMs) === Math.floor(last / ring.stepMs)
+  const kept = sameStep ? ring.times.slice(0, -1) : [...ring.times]
+  const afterGap = last !== undefined && at - last > 3 * ring.stepMs
+  if (afterGap) kept.push(last + ring.stepMs)
+  const from = at - ring.rangeMs
+  const dropped = kept.findIndex((time) => time >= from)
+  const skip = dropped === -1 ? kept.length : dropped
+  const times = [...kept.slice(skip), at]
+  return { ...ring, seq: tick.seq, times, values: columns(ring, tick.points, kept.length, skip) }
+}
+
+function columns(
+  ring: SeriesRing,
+  points: readonly Point[],
+  keptLength: number,
+  skip: number
+): Map<string, readonly (number | null)[]> {
+  const newest = new Map(points.map((point) => [seriesKey(point.metric, point.type), point.value]))
+  const values = new Map<string, readonly (number | null)[]>()
+  for (const key of new Set([...ring.values.keys(), ...newest.keys()])) {
+    const before = (ring.values.get(key) ?? []).slice(0, keptLength)
+    const padding = Array.from({ length: keptLength - before.length }, () => null)
+    // A series that starts now is unknown before; one that stops is padded at its end.
+    const column = ring.values.has(key) ? [...before, ...padding] : padding
+    values.set(key, [...column.slice(skip), newest.get(key) ?? null])
+  }
+  return values
+}
+
+/** The series as chart points; an unknown series is empty. */
+export function pointsOf(ring: SeriesRing | null, metric: string, type = ''): [number, number | null][] {
+  const values = ring?.values.get(seriesKey(metric, type))
+  if (!ring || !values) return []
+  return ring.times.map((time, i) => [time, values[i] ?? null])
+}
+
+/** The values alone, for a sparkline. */
+export function valuesOf(ring: SeriesRing | null, metric: string, type = ''): readonly (number | null)[] {
+  return ring?.values.get(seriesKey(metric, type)) ?? []
+}

@@ -1,0 +1,236 @@
+import { ORPCError } from '@orpc/client'
+import type { AppEvent, ConnectionDraft, ConnectionView, LocalWorkerView, Problem, TestStep } from '@contract'
+import type { TaskdeckClient } from '@/transport/client.ts'
+import { pointsAt, readingAt, snapshotOf } from './demo-queue.ts'
+import type { Scene } from './scenes.ts'
+
+/** A client over an app that lives in the page: the scene's queues move, actions change what the next event says. */
+export class FakeApp {
+  readonly client: TaskdeckClient
+  readonly calls: { path: string; input: unknown }[] = []
+  private connections: ConnectionView[]
+  private worker: LocalWorkerView
+  private seq = 1
+  private readonly listeners = new Set<(event: AppEvent) => void>()
+  private readonly scene: Scene
+  private readonly now: () => number
+
+  constructor(scene: Scene, now: () => number = () => Date.now()) {
+    this.scene = scene
+    this.now = now
+    this.connections = scene.connections
+    this.worker = scene.localWorker
+    this.client = this.build()
+  }
+
+  /** Sends an event to every open stream. */
+  emit(event: AppEvent): void {
+    for (const listen of this.listeners) listen(event)
+  }
+
+  /** One look at every live queue, as the sampler would take it. */
+  tick(): void {
+    const at = this.now()
+    this.seq++
+    this.connections = this.connections.map((one) =>
+      one.link.status === 'live' ? { ...one, link: { status: 'live', lastReadingAt: at } } : one
+    )
+    this.emit({ kind: 'connections', connections: this.connections })
+    for (const { id, link } of this.connections) {
+      const queue = this.scene.queues[id]
+      if (!queue || link.status !== 'live') continue
+      const tick = { connectionId: id, seq: this.seq, reading: readingAt(queue, at), points: pointsAt(queue, at) }
+      this.emit({ kind: 'tick', tick })
+    }
+  }
+
+  setConnection(id: string, change: Partial<ConnectionView>): ConnectionView {
+    this.connections = this.connections.map((one) => (one.id === id ? { ...one, ...change } : one))
+    this.emit({ kind: 'connections', connections: this.connections })
+    const found = this.connections.find((one) => one.id === id)
+    if (!found)
+      throw problemError({ code: 'NOT_FOUND', kind: 'user', message: `There is no connection ${id}.`, details: {} })
+    return found
+  }
+
+  private setWorker(change: Partial<LocalWorkerView>): LocalWorkerView {
+    this.worker = { ...this.worker, ...change }
+    this.emit({ kind: 'localWorker', localWorker: this.worker })
+    return this.worker
+  }
+
+  private async *events(signal?: AbortSignal): AsyncGenerator<AppEvent> {
+    const waiting: AppEvent[] = [
+      { kind: 'connections', connections: this.connections },
+      { kind: 'localWorker', localWorker: this.worker }
+    ]
+    let wake: () => void = () => undefined
+    const listen = (event: AppEvent): void => {
+      waiting.push(event)
+      wake()
+    }
+    this.listeners.add(listen)
+    signal?.addEventListener('abort', () => wake())
+    try {
+      while (!signal?.aborted) {
+        const next = waiting.shift()
+        if (next) yield next
+        else await new Promise<void>((resolve) => (wake = resolve))
+      }
+    } finally {
+      this.listeners.delete(listen)
+    }
+  }
+
+  private snapshot(input: { connectionId: string; rangeMs: number; maxPoints?: number }): unknown {
+    const queue = this.scene.queues[input.connectionId]
+    const link = this.connections.find((one) => one.id === input.connectionId)?.link
+    const now = this.now()
+    const until = link?.status === 'lost' && link.since !== null ? link.since : now
+    const question = { maxPoints: 360, ...input }
+    if (queue) return snapshotOf(queue, question, this.seq, until)
+    return {
+      ...question,
+      seq: this.seq,
+      from: now - input.rangeMs,
+      to: now,
+      stepMs: 10_000,
+      times: [],
+      series: [],
+      reading: null
+    }
+  }
+
+  private saved(draft: ConnectionDraft): ConnectionView {
+    const id = draft.id ?? draft.name.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+    const view: ConnectionView = {
+      id,
+      name: draft.name,
+      kind: 'mysql',
+      environment: draft.environment,
+      accessMode: draft.accessMode,
+      mysql: { port: 3306, tls: 'disabled', ca: '', ...draft.mysql },
+      password: draft.keepPassword ?? 'session',
+      server: null,
+      link: { status: 'connecting' }
+    }
+    const known = this.connections.some((one) => one.id === id)
+    this.connections = known ? this.connections.map((one) => (one.id === id ? view : one)) : [...this.connections, view]
+    this.emit({ kind: 'connections', connections: this.connections })
+    return view
+  }
+
+  private build(): TaskdeckClient {
+    const stop = { status: 'stopped' as const, workerId: null, running: 0, sample: null }
+    const calls = {
+      app: {
+        info: () => this.scene.info,
+        saveSettings: (settings: unknown) => settings,
+        events: (_: unknown, signal?: AbortSignal) => this.events(signal)
+      },
+      connections: {
+        list: () => this.connections,
+        test: (draft: ConnectionDraft, signal?: AbortSignal) => testSteps(draft, signal),
+        save: (draft: ConnectionDraft) => this.saved(draft),
+        remove: ({ connectionId }: { connectionId: string }) => {
+          this.connections = this.connections.filter((one) => one.id !== connectionId)
+          this.emit({ kind: 'connections', connections: this.connections })
+        },
+        unlock: ({ connectionId }: { connectionId: string }) =>
+          this.setConnection(connectionId, { password: 'session', link: { status: 'connecting' } }),
+        setAccessMode: ({ connectionId, accessMode }: Pick<ConnectionView, 'accessMode'> & { connectionId: string }) =>
+          this.setConnection(connectionId, { accessMode }),
+        schemaPlan: () => [
+          {
+            migration: '0001_queue',
+            sql: 'CREATE TABLE task (\n  id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,\n  type VARCHAR(100) NOT NULL,\n  PRIMARY KEY (id)\n)'
+          },
+          {
+            migration: '0001_queue',
+            sql: 'CREATE TABLE task_attempt (\n  task_id BIGINT UNSIGNED NOT NULL,\n  attempt INT UNSIGNED NOT NULL,\n  PRIMARY KEY (task_id, attempt)\n)'
+          }
+        ],
+        migrate: ({ connectionId }: { connectionId: string }) =>
+          this.setConnection(connectionId, { link: { status: 'live', lastReadingAt: this.now() } }),
+        retryNow: () => undefined
+      },
+      overview: { snapshot: (input: { connectionId: string; rangeMs: number }) => this.snapshot(input) },
+      tasks: {
+        list: () => ({ rows: [], nextCursor: null }),
+        get: () => missing(),
+        log: () => [],
+        act: () => missing(),
+        artifact: () => missing(),
+        submit: ({ count = 1 }: { count?: number }) => ({ created: count, existing: 0, firstId: '1' })
+      },
+      localWorker: {
+        get: () => this.worker,
+        start: ({ connectionId, slots }: { connectionId: string; slots: number }) =>
+          this.setWorker({ status: 'running', workerId: 'this-machine-1', connectionId, slots, running: 2 }),
+        stop: () => this.setWorker(stop),
+        resize: ({ slots }: { slots: number }) => this.setWorker({ slots }),
+        startSample: ({ kind }: { kind: 'steady' }) => this.setWorker({ sample: kind }),
+        stopSample: () => this.setWorker({ sample: null }),
+        log: () => []
+      }
+    }
+    return this.asClient(calls)
+  }
+
+  /** Every call becomes asynchronous and is written down, as it would be over a wire. */
+  private asClient(areas: Record<string, Record<string, unknown>>): TaskdeckClient {
+    const client: Record<string, Record<string, unknown>> = {}
+    for (const [area, calls] of Object.entries(areas)) {
+      client[area] = Object.fromEntries(
+        Object.entries(calls).map(([name, call]) => [
+          name,
+          async (input: unknown, options?: { signal?: AbortSignal }): Promise<unknown> => {
+            this.calls.push({ path: `${area}.${name}`, input })
+            await Promise.resolve()
+            return (call as (input: unknown, signal?: AbortSignal) => unknown)(input, options?.signal)
+          }
+        ])
+      )
+    }
+    return client as unknown as TaskdeckClient
+  }
+}
+
+/** A failure as a procedure throws it on purpose. */
+export function problemError(problem: Problem): ORPCError<'PROBLEM', Problem> {
+  return new ORPCError('PROBLEM', { defined: true, status: 422, message: problem.message, data: problem })
+}
+
+function missing(): never {
+  throw problemError({ code: 'NOT_FOUND', kind: 'user', message: 'There is no such task.', details: {} })
+}
+
+async function* testSteps(draft: ConnectionDraft, signal?: AbortSignal): AsyncGenerator<TestStep> {
+  const notes: [TestStep['step'], TestStep['status'], string][] = [
+    ['tcp', 'ok', `${draft.mysql.host}:${draft.mysql.port ?? 3306}, 3 ms`],
+    [
+      'tls',
+      draft.mysql.tls === 'disabled' ? 'warning' : 'ok',
+      draft.mysql.tls === 'disabled' ? 'not encrypted' : 'TLS 1.3, 18 ms'
+    ],
+    ['login', 'ok', 'MySQL 8.0.36, 9 ms'],
+    ['database', 'ok', draft.mysql.database],
+    ['rights', 'warning', 'SELECT on 5 of 5 tables, UPDATE on none'],
+    ['schema', 'ok', 'Taskdeck 1, 5 tables']
+  ]
+  for (const [step, status, note] of notes) {
+    if (signal?.aborted) return
+    yield { step, status: 'running', note: '', problem: null }
+    await new Promise((resolve) => setTimeout(resolve, 120))
+    const problem =
+      step === 'rights'
+        ? {
+            code: 'NO_RIGHTS',
+            kind: 'user' as const,
+            message: "GRANT INSERT, UPDATE, DELETE ON lab_queue.* TO 'taskdeck'@'%';",
+            details: {}
+          }
+        : null
+    yield { step, status, note, problem }
+  }
+}
