@@ -107,6 +107,15 @@ export function describeClaiming(queue: QueueUnderTest): void {
       expect(ids(await queue.claim())).toEqual([future])
     })
 
+    it('leaves a task whose deadline passed to recovery', async () => {
+      const late = await queue.submit({ priority: 0 })
+      await queue.passDeadline(late)
+      const inTime = await queue.submit({ deadlineAt: Date.now() + 3_600_000 })
+      expect(ids(await queue.claim())).toEqual([inTime])
+      expect(await queue.store.claim(request)).toEqual([])
+      expect(await queue.state(late)).toBe('QUEUED')
+    })
+
     it('takes only the named types', async () => {
       await queue.submit({ type: 'u' })
       await queue.submit({ type: 'T' })

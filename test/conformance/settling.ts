@@ -75,6 +75,16 @@ export function describeSettling(queue: QueueUnderTest): void {
       expect(claimed).toMatchObject({ checkpoint: '{"row": 4}', attemptsUsed: 2, fence: { attempt: 2 } })
     })
 
+    it('starts each attempt without the progress of the one before', async () => {
+      const fence = await queue.running()
+      await queue.settle({ fence, outcome: 'RETRY', error: failure, delayMs: 0, progress })
+      const second = await claimAgain(fence.taskId)
+      expect((await queue.detail(fence.taskId)).progress).toBeNull()
+      await queue.settle({ fence: second, outcome: 'SUCCESS', result: null })
+      const { attempts } = await queue.detail(fence.taskId)
+      expect(attempts.map((a) => a.progress)).toEqual([progress, null])
+    })
+
     it('delays a retry by the database clock', async () => {
       const fence = await queue.running()
       expect(await queue.settle({ fence, outcome: 'RETRY', error: failure, delayMs: 60_000 })).toBe('RETRY_WAIT')
@@ -101,7 +111,6 @@ export function describeSettling(queue: QueueUnderTest): void {
         attempt: 1,
         attemptsUsed: 0,
         leaseUntil: null,
-        workerId: null,
         runAt
       })
       const [second] = await queue.claim()

@@ -1,0 +1,144 @@
+-- The queue's own tables on SQLite: the same tables and columns as migrations/mysql, without what only a lost reply needs.
+-- Every time is INTEGER: microseconds since the epoch, UTC, by SQLite's own clock (resolution 1 ms).
+
+CREATE TABLE taskdeck_task (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  type TEXT NOT NULL,
+  state TEXT NOT NULL,
+  priority INTEGER NOT NULL,
+  -- Not before this; in RETRY_WAIT the time of the next attempt. One column, so that one index serves the claim.
+  run_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  state_since INTEGER NOT NULL,
+  deadline_at INTEGER,
+  owner TEXT NOT NULL,
+  title TEXT NOT NULL,
+  business_key TEXT,
+  partition_key TEXT,
+  -- SHA-256 over type, owner and key, as on MySQL.
+  idempotency_hash BLOB,
+  payload_hash BLOB NOT NULL,
+  payload TEXT NOT NULL,
+  timeout_ms INTEGER,
+  max_attempts INTEGER NOT NULL,
+  retry_policy TEXT NOT NULL,
+  -- The fence: claims so far. Never reset.
+  attempt INTEGER NOT NULL DEFAULT 0,
+  -- Claims that count against max_attempts: not hand-backs; 0 again after an operator's retry.
+  attempts_used INTEGER NOT NULL DEFAULT 0,
+  worker_id TEXT,
+  lease_until INTEGER,
+  -- Of the running or last attempt: when it became due and when it was claimed.
+  due_at INTEGER,
+  started_at INTEGER,
+  finished_at INTEGER,
+  progress_total INTEGER,
+  progress_processed INTEGER,
+  progress_succeeded INTEGER,
+  progress_failed INTEGER,
+  progress_skipped INTEGER,
+  checkpoint TEXT,
+  result TEXT,
+  error_code TEXT,
+  error_class TEXT,
+  error_message TEXT
+) STRICT;
+
+CREATE UNIQUE INDEX taskdeck_task_idempotency ON taskdeck_task (idempotency_hash) WHERE idempotency_hash IS NOT NULL;
+-- The claim: one range a type and priority, in the order of the claim. Only waiting tasks are in it.
+CREATE INDEX taskdeck_task_claim ON taskdeck_task (type, priority, run_at, id) WHERE state IN ('QUEUED', 'RETRY_WAIT');
+-- Only leased tasks have a lease_until, only tasks that ended a finished_at.
+CREATE INDEX taskdeck_task_lease ON taskdeck_task (lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX taskdeck_task_deadline ON taskdeck_task (deadline_at)
+  WHERE deadline_at IS NOT NULL AND state IN ('QUEUED', 'RETRY_WAIT');
+CREATE INDEX taskdeck_task_live ON taskdeck_task (type, state) WHERE finished_at IS NULL;
+-- SQLite appends the id to every index: a list of one state, newest first, needs no sort.
+CREATE INDEX taskdeck_task_state ON taskdeck_task (state);
+CREATE INDEX taskdeck_task_finished ON taskdeck_task (finished_at, type) WHERE finished_at IS NOT NULL;
+CREATE INDEX taskdeck_task_created ON taskdeck_task (created_at, type);
+CREATE INDEX taskdeck_task_business_key ON taskdeck_task (business_key) WHERE business_key IS NOT NULL;
+
+-- One row an ended attempt, written in the transaction that ends it; the running attempt is in its task's row.
+CREATE TABLE taskdeck_attempt (
+  task_id INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  worker_id TEXT NOT NULL,
+  due_at INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  error_code TEXT,
+  error_class TEXT,
+  error_message TEXT,
+  progress_total INTEGER,
+  progress_processed INTEGER,
+  progress_succeeded INTEGER,
+  progress_failed INTEGER,
+  progress_skipped INTEGER,
+  PRIMARY KEY (task_id, attempt)
+) STRICT, WITHOUT ROWID;
+
+-- Counting by type and outcome, and the durations of the newest attempts, without touching the table.
+CREATE INDEX taskdeck_attempt_ended ON taskdeck_attempt (ended_at, outcome, type, started_at, due_at);
+CREATE INDEX taskdeck_attempt_type_ended ON taskdeck_attempt (type, ended_at, outcome, started_at, due_at);
+
+CREATE TABLE taskdeck_log (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  task_id INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  level TEXT NOT NULL,
+  message TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX taskdeck_log_task ON taskdeck_log (task_id, id);
+
+-- Files stay where the worker put them; the row says where and until when.
+CREATE TABLE taskdeck_artifact (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  task_id INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  content_type TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  path TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX taskdeck_artifact_task ON taskdeck_artifact (task_id, id);
+
+CREATE TABLE taskdeck_worker (
+  id TEXT PRIMARY KEY,
+  incarnation TEXT NOT NULL,
+  host TEXT NOT NULL,
+  pid INTEGER NOT NULL,
+  version TEXT NOT NULL,
+  status TEXT NOT NULL,
+  slots INTEGER NOT NULL,
+  running INTEGER NOT NULL,
+  threads INTEGER NOT NULL,
+  queued INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  last_heartbeat_at INTEGER NOT NULL,
+  last_poll_at INTEGER,
+  last_claim_at INTEGER,
+  claim_p50_ms REAL,
+  claim_p95_ms REAL,
+  claim_p99_ms REAL,
+  database_state TEXT NOT NULL,
+  fault TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX taskdeck_worker_heartbeat ON taskdeck_worker (last_heartbeat_at);
+
+-- Rows of the built-in CSV import; the key makes a repeated batch harmless.
+CREATE TABLE taskdeck_import_row (
+  import_key TEXT NOT NULL,
+  row_number INTEGER NOT NULL,
+  data TEXT NOT NULL,
+  imported_at INTEGER NOT NULL,
+  PRIMARY KEY (import_key, row_number)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,76 @@
+import { taskLimits, type Fence, type Progress } from '../../kernel/index.ts'
+import { storableProgress, truncateUtf8 } from '../stored-text.ts'
+import type { LogEntry, ProgressUpdate, Renewal } from '../task-store.ts'
+import { rowId, type Parameters, type QueueFile, type Session } from './queue-file.ts'
+import { holdsFence } from './states.ts'
+import { toMicroseconds } from './task-rows.ts'
+
+const renewLease = `
+UPDATE taskdeck_task SET lease_until = :leaseUntil WHERE ${holdsFence} RETURNING state`
+
+const writeProgress = `
+UPDATE taskdeck_task
+SET progress_total = :total, progress_processed = :processed, progress_succeeded = :succeeded,
+  progress_failed = :failed, progress_skipped = :skipped, checkpoint = COALESCE(:checkpoint, checkpoint)
+WHERE ${holdsFence}`
+
+const writeLogLine = `
+INSERT INTO taskdeck_log (task_id, attempt, at, level, message)
+SELECT id, attempt, :at, :level, :message FROM taskdeck_task WHERE ${holdsFence}`
+
+/** The fence as parameters of `holdsFence`; undefined when no row can have that id. */
+export function fenceParameters({ taskId, workerId, attempt }: Fence): Parameters | undefined {
+  const id = rowId(taskId)
+  return id === undefined ? undefined : { taskId: id, workerId, attempt }
+}
+
+export async function renew(file: QueueFile, leases: readonly Fence[], leaseMs: number): Promise<Renewal> {
+  if (leases.length === 0) return { renewed: [], lost: [], cancelRequested: [] }
+  return file.write((session) => {
+    const renewed: Fence[] = []
+    const lost: Fence[] = []
+    const cancelRequested: Fence[] = []
+    const leaseUntil = session.at + toMicroseconds(leaseMs)
+    for (const fence of leases) {
+      const held = fenceParameters(fence)
+      const row = held && session.get<{ state: string }>(renewLease, { ...held, leaseUntil })
+      if (!row) lost.push(fence)
+      else renewed.push(fence)
+      if (row?.state === 'CANCEL_REQUESTED') cancelRequested.push(fence)
+    }
+    return { renewed, lost, cancelRequested }
+  })
+}
+
+export async function saveProgress(file: QueueFile, updates: readonly ProgressUpdate[]): Promise<Fence[]> {
+  if (updates.length === 0) return []
+  return file.write((session) => {
+    const refused = updates.filter((update) => !recordProgress(session, update))
+    return refused.map(({ fence }) => fence)
+  })
+}
+
+/** Whether the fence held. */
+export function recordProgress(
+  session: Session,
+  update: { readonly fence: Fence; readonly progress: Progress; readonly checkpoint?: string }
+): boolean {
+  const held = fenceParameters(update.fence)
+  if (!held) return false
+  const { total, processed, succeeded, failed, skipped } = storableProgress(update.progress)
+  const { checkpoint = null } = update
+  const counts = { total, processed, succeeded, failed, skipped }
+  return session.run(writeProgress, { ...held, ...counts, checkpoint }).changes === 1
+}
+
+export async function appendLog(file: QueueFile, entries: readonly LogEntry[]): Promise<void> {
+  if (entries.length === 0) return
+  await file.write((session) => {
+    for (const { fence, level, message } of entries) {
+      const held = fenceParameters(fence)
+      if (!held) continue
+      const text = truncateUtf8(message, taskLimits.logMessageBytes)
+      session.run(writeLogLine, { ...held, at: session.at, level, message: text })
+    }
+  })
+}

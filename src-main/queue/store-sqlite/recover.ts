@@ -1,0 +1,92 @@
+import { nextState, type AttemptError, type Clock, type TaskState } from '../../kernel/index.ts'
+import { decideRetry } from '../retry.ts'
+import type { Recovered } from '../task-store.ts'
+import type { QueueFile, Session } from './queue-file.ts'
+import { finishAttempt, type AttemptEnd } from './settle.ts'
+import { isWaiting } from './states.ts'
+import { toRetryPolicy } from './task-rows.ts'
+
+export const expiredLeases = `
+SELECT CAST(id AS TEXT) AS id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy
+FROM taskdeck_task INDEXED BY taskdeck_task_lease
+WHERE lease_until IS NOT NULL AND lease_until <= :at ORDER BY lease_until LIMIT :limit`
+
+export const passedDeadlines = `
+SELECT CAST(id AS TEXT) AS id, type, state FROM taskdeck_task INDEXED BY taskdeck_task_deadline
+WHERE deadline_at IS NOT NULL AND ${isWaiting} AND deadline_at <= :at ORDER BY deadline_at LIMIT :limit`
+
+const failByDeadline = `
+UPDATE taskdeck_task
+SET state = :to, state_since = :at, finished_at = :at, error_code = 'DEADLINE', error_class = 'final',
+  error_message = 'The deadline passed before a worker took the task.'
+WHERE id = :id AND state = :from`
+
+interface ExpiredRow {
+  readonly id: string
+  readonly type: string
+  readonly state: TaskState
+  readonly worker_id: string
+  readonly attempt: number
+  readonly attempts_used: number
+  readonly max_attempts: number
+  readonly retry_policy: string
+}
+
+interface LateRow {
+  readonly id: string
+  readonly type: string
+  readonly state: TaskState
+}
+
+/** What it finds cannot change before it writes: both happen under one write lock, which is taken only when there is something. */
+export async function recover(file: QueueFile, clock: Clock, limit: number): Promise<Recovered[]> {
+  const found = await file.read((session) => {
+    const one = { at: session.at, limit: 1 }
+    return session.get(expiredLeases, one) !== undefined || session.get(passedDeadlines, one) !== undefined
+  })
+  if (!found || !(limit >= 1)) return []
+  return file.write((session) => {
+    const parameters = { at: session.at, limit: Math.floor(limit) }
+    const expired = session.all<ExpiredRow>(expiredLeases, parameters)
+    const late = session.all<LateRow>(passedDeadlines, parameters)
+    return [...expired.map((row) => endExpired(session, clock, row)), ...late.map((row) => endLate(session, row))]
+  })
+}
+
+function endExpired(session: Session, clock: Clock, row: ExpiredRow): Recovered {
+  const error: AttemptError = {
+    code: 'LEASE_EXPIRED',
+    class: 'retryable',
+    message: `Worker ${row.worker_id} stopped renewing its lease.`
+  }
+  const end = { from: row.state, outcome: 'LEASE_EXPIRED', error, ...afterExpiry(row, error, clock) } as const
+  const held = { taskId: BigInt(row.id), workerId: row.worker_id, attempt: row.attempt }
+  finishAttempt(session, held, end)
+  return { taskId: row.id, type: row.type, reason: 'LEASE_EXPIRED', state: end.to }
+}
+
+function afterExpiry(row: ExpiredRow, error: AttemptError, clock: Clock): Pick<AttemptEnd, 'to' | 'delayMs'> {
+  const decision = decideRetry({
+    error,
+    attemptsUsed: row.attempts_used,
+    maxAttempts: row.max_attempts,
+    policy: toRetryPolicy(row.retry_policy),
+    random: () => clock.random()
+  })
+  // Asked to stop, it gets no further attempt, and none was refused to it either: it ends as cancelled.
+  if (row.state === 'RUNNING' && decision.outcome === 'FAILED') return { to: reached(row.state, 'fail') }
+  const to = reached(row.state, 'retryLater')
+  return decision.outcome === 'RETRY' ? { to, delayMs: decision.delayMs } : { to }
+}
+
+function endLate(session: Session, row: LateRow): Recovered {
+  const to = reached(row.state, 'passDeadline')
+  session.run(failByDeadline, { id: BigInt(row.id), at: session.at, from: row.state, to })
+  return { taskId: row.id, type: row.type, reason: 'DEADLINE', state: to }
+}
+
+function reached(from: TaskState, event: 'fail' | 'retryLater' | 'passDeadline'): TaskState {
+  const to = nextState(from, event)
+  if (!to) throw new Error(`${event} leads nowhere from ${from}`)
+  return to
+}

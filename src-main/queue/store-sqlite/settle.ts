@@ -1,0 +1,127 @@
+import { isTerminal, type AttemptError, type AttemptOutcome, type TaskState } from '../../kernel/index.ts'
+import { clampDelay, resolveSettlement } from '../retry.ts'
+import { storableError, storableResult, truncateUtf8 } from '../stored-text.ts'
+import type { NewArtifact, Settlement, SettleResult } from '../task-store.ts'
+import { fenceParameters, recordProgress } from './lease.ts'
+import type { Parameters, QueueFile, Session } from './queue-file.ts'
+import { holdsFence } from './states.ts'
+import { toMicroseconds } from './task-rows.ts'
+
+const findHeld = `SELECT state FROM taskdeck_task WHERE ${holdsFence}`
+
+/** A settlement that was accepted left this row; the task may have gone on since. */
+const findEnded = `
+SELECT a.outcome, t.state, t.attempt FROM taskdeck_attempt a JOIN taskdeck_task t ON t.id = a.task_id
+WHERE a.task_id = :taskId AND a.attempt = :attempt AND a.worker_id = :workerId`
+
+const writeAttempt = `
+INSERT INTO taskdeck_attempt (
+  task_id, attempt, type, worker_id, due_at, started_at, ended_at, outcome, error_code, error_class, error_message,
+  progress_total, progress_processed, progress_succeeded, progress_failed, progress_skipped
+)
+SELECT id, attempt, type, worker_id, due_at, started_at, :at, :outcome, :errorCode, :errorClass, :errorMessage,
+  progress_total, progress_processed, progress_succeeded, progress_failed, progress_skipped
+FROM taskdeck_task WHERE ${holdsFence}`
+
+const endAttempt = `
+UPDATE taskdeck_task
+SET state = :to, state_since = :at, lease_until = NULL, finished_at = :finishedAt, run_at = COALESCE(:runAt, run_at),
+  attempts_used = attempts_used - :uncounted,
+  result = CASE WHEN :setsResult THEN :result ELSE result END,
+  error_code = CASE WHEN :setsError THEN :errorCode ELSE error_code END,
+  error_class = CASE WHEN :setsError THEN :errorClass ELSE error_class END,
+  error_message = CASE WHEN :setsError THEN :errorMessage ELSE error_message END
+WHERE ${holdsFence} AND state = :from`
+
+const writeArtifact = `
+INSERT INTO taskdeck_artifact (task_id, attempt, name, content_type, bytes, host, path, created_at, expires_at)
+VALUES (:taskId, :attempt, :name, :contentType, :bytes, :host, :path, :at, :expiresAt)`
+
+/** How an attempt ends, whoever ends it. */
+export interface AttemptEnd {
+  readonly from: TaskState
+  readonly to: TaskState
+  readonly outcome: AttemptOutcome
+  readonly error: AttemptError | null
+  /** Milliseconds from now; only to RETRY_WAIT. */
+  readonly delayMs?: number
+  /** Only when the attempt has one. */
+  readonly result?: string | null
+}
+
+export async function settle(file: QueueFile, settlements: readonly Settlement[]): Promise<SettleResult[]> {
+  if (settlements.length === 0) return []
+  return file.write((session) =>
+    settlements.map((settlement) => ({ fence: settlement.fence, state: settleOne(session, settlement) }))
+  )
+}
+
+function settleOne(session: Session, settlement: Settlement): TaskState | undefined {
+  const held = fenceParameters(settlement.fence)
+  if (!held) return undefined
+  const from = session.get<{ state: TaskState }>(findHeld, held)?.state
+  if (from === undefined) return repeated(session, held, settlement)
+  const to = resolveSettlement(from, settlement)
+  if (to === undefined) return undefined
+  if (settlement.progress) recordProgress(session, { fence: settlement.fence, progress: settlement.progress })
+  for (const artifact of settlement.artifacts ?? []) addArtifact(session, held, artifact)
+  finishAttempt(session, held, {
+    from,
+    to,
+    outcome: settlement.outcome,
+    error: 'error' in settlement ? storableError(settlement.error) : null,
+    ...('delayMs' in settlement ? { delayMs: settlement.delayMs } : {}),
+    ...('result' in settlement ? { result: storableResult(settlement.result) } : {})
+  })
+  return to
+}
+
+/** Writes the attempt's row and moves the task on; `held` must be a fence that holds. */
+export function finishAttempt(session: Session, held: Parameters, end: AttemptEnd): void {
+  const { at } = session
+  const { from, to, outcome } = end
+  const errorColumns = {
+    errorCode: end.error?.code ?? null,
+    errorClass: end.error?.class ?? null,
+    errorMessage: end.error?.message ?? null
+  }
+  session.run(writeAttempt, { ...held, at, outcome, ...errorColumns })
+  session.run(endAttempt, {
+    ...held,
+    ...errorColumns,
+    at,
+    from,
+    to,
+    finishedAt: isTerminal(to) ? at : null,
+    runAt: to === 'RETRY_WAIT' ? at + toMicroseconds(clampDelay(end.delayMs ?? 0)) : null,
+    uncounted: outcome === 'HANDED_BACK' ? 1 : 0,
+    // An interrupted attempt says nothing about the error of the one before.
+    setsError: outcome === 'HANDED_BACK' ? 0 : 1,
+    setsResult: end.result === undefined ? 0 : 1,
+    result: end.result ?? null
+  })
+}
+
+/** The state that the same settlement led to when it was accepted; undefined when it never was. */
+function repeated(session: Session, held: Parameters, { outcome }: Settlement): TaskState | undefined {
+  const ended = session.get<{ outcome: AttemptOutcome; state: TaskState; attempt: number }>(findEnded, held)
+  if (ended?.outcome !== outcome) return undefined
+  if (outcome !== 'RETRY' && outcome !== 'HANDED_BACK') return outcome
+  if (ended.state === 'CANCELLED' && ended.attempt === held['attempt']) return 'CANCELLED'
+  return resolveSettlement('RUNNING', { outcome })
+}
+
+function addArtifact(session: Session, held: Parameters, artifact: NewArtifact): void {
+  const { taskId, attempt } = held as { taskId: bigint; attempt: number }
+  session.run(writeArtifact, {
+    taskId,
+    attempt,
+    at: session.at,
+    name: truncateUtf8(artifact.name, 800),
+    contentType: truncateUtf8(artifact.contentType, 400),
+    bytes: artifact.bytes,
+    host: artifact.host,
+    path: artifact.path,
+    expiresAt: session.at + toMicroseconds(artifact.expiresInMs)
+  })
+}

@@ -1,0 +1,81 @@
+import { stat } from 'node:fs/promises'
+import { AppError, type Clock } from '../../kernel/index.ts'
+import { readMigrations } from '../migration-files.ts'
+import type { TaskStore } from '../task-store.ts'
+import { act } from './act.ts'
+import { claim } from './claim.ts'
+import { appendLog, renew, saveProgress } from './lease.ts'
+import { listTasks } from './list.ts'
+import { getArtifact, getTask, readLog } from './look.ts'
+import { QueueFile } from './queue-file.ts'
+import { readQueue } from './read.ts'
+import { recover } from './recover.ts'
+import { missingSchema, requireReadySchema } from './schema.ts'
+import { settle } from './settle.ts'
+import { submit } from './submit.ts'
+import { reportWorker } from './workers.ts'
+
+/** SQLite's own check reads the whole file: about half a second for this many bytes. Larger files show damage when it is met. */
+const checkedBytes = 256 * 1024 * 1024
+
+export interface SqliteStoreOptions {
+  readonly file: string
+  readonly clock: Clock
+  /** Where `0001_….sql` and its successors are: the schema must be exactly as new. */
+  readonly migrationsDir: string
+}
+
+/**
+ * The queue in an SQLite file, which several processes may use at once. An acknowledged write survives a kill of the process;
+ * a power cut may take the newest ones back. Statements run in the calling thread, each for well under a millisecond at common
+ * sizes. Throws AppError SCHEMA_MISSING, SCHEMA_OUTDATED, SCHEMA_NEWER, SCHEMA_BROKEN (damaged too) or FILE_UNAVAILABLE.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<TaskStore> {
+  const migrations = await readMigrations(options.migrationsDir)
+  const bytes = await fileSize(options.file)
+  if (bytes === 0) throw missingSchema(options.file)
+  const file = await QueueFile.open(options)
+  try {
+    if (bytes <= checkedBytes && !(await file.quickCheck())) throw damagedFile(options.file)
+    await file.read((session) => requireReadySchema(session, migrations, options.file))
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+  return storeOn(file, options.clock)
+}
+
+function storeOn(file: QueueFile, clock: Clock): TaskStore {
+  return {
+    kind: 'sqlite',
+    submit: (tasks) => submit(file, tasks),
+    claim: (request) => claim(file, request),
+    renew: (leases, leaseMs) => renew(file, leases, leaseMs),
+    saveProgress: (updates) => saveProgress(file, updates),
+    appendLog: (entries) => appendLog(file, entries),
+    settle: (settlements) => settle(file, settlements),
+    reportWorker: (report) => reportWorker(file, report),
+    recover: (limit) => recover(file, clock, limit),
+    act: (taskId, action) => act(file, taskId, action),
+    get: (taskId) => getTask(file, taskId),
+    list: (filter, limit, cursor) => listTasks(file, filter, { limit, cursor }),
+    log: (taskId, afterId) => readLog(file, taskId, afterId),
+    artifact: (taskId, artifactId) => getArtifact(file, taskId, artifactId),
+    read: () => readQueue(file, clock),
+    close: () => file.close()
+  }
+}
+
+/** 0 when there is no file; migrations make one that is never empty. */
+const fileSize = (file: string): Promise<number> =>
+  stat(file).then(
+    (found) => found.size,
+    () => 0
+  )
+
+const damagedFile = (file: string): AppError =>
+  new AppError(
+    'SCHEMA_BROKEN',
+    'operational',
+    `${file} is damaged. Move it away, with its -wal and -shm files, to start anew.`
+  )

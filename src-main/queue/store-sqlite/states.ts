@@ -1,0 +1,11 @@
+import { leasedStates, waitingStates, type TaskState } from '../../kernel/index.ts'
+
+const inList = (states: readonly TaskState[]): string => `state IN (${states.map((state) => `'${state}'`).join(', ')})`
+
+/** As the claim's index says it: SQLite uses a partial index only for the same words. */
+export const isWaiting = inList(waitingStates)
+
+export const isLeased = inList(leasedStates)
+
+/** The fence: who holds which attempt of which task. Parameters `:taskId`, `:workerId`, `:attempt`. */
+export const holdsFence = `id = :taskId AND worker_id = :workerId AND attempt = :attempt AND ${isLeased}`

@@ -1,0 +1,105 @@
+import { workerAliveMs, type WorkerRow } from '../../kernel/index.ts'
+import { truncateUtf8 } from '../stored-text.ts'
+import type { WorkerReport } from '../task-store.ts'
+import type { QueueFile, Session } from './queue-file.ts'
+import { toMicroseconds, toMs } from './task-rows.ts'
+
+const mostWorkers = 1_000
+
+const findWorker = `
+SELECT incarnation, status, host, pid, started_at, last_heartbeat_at FROM taskdeck_worker WHERE id = :id`
+
+const writeWorker = `
+INSERT OR REPLACE INTO taskdeck_worker (
+  id, incarnation, host, pid, version, status, slots, running, threads, queued, started_at, last_heartbeat_at,
+  last_poll_at, last_claim_at, claim_p50_ms, claim_p95_ms, claim_p99_ms, database_state, fault
+) VALUES (
+  :id, :incarnation, :host, :pid, :version, :status, :slots, :running, :threads, :queued, :startedAt, :at,
+  :lastPollAt, :lastClaimAt, :claimP50Ms, :claimP95Ms, :claimP99Ms, :database, :fault
+)`
+
+const newestWorkers = `
+SELECT id, host, pid, version, status, slots, running, threads, queued, started_at, last_heartbeat_at, last_poll_at,
+  last_claim_at, claim_p50_ms, claim_p95_ms, claim_p99_ms, database_state, fault
+FROM taskdeck_worker ORDER BY last_heartbeat_at DESC LIMIT ${mostWorkers}`
+
+interface KnownWorker {
+  readonly incarnation: string
+  readonly status: string
+  readonly host: string
+  readonly pid: number
+  readonly started_at: number
+  readonly last_heartbeat_at: number
+}
+
+interface StoredWorker {
+  readonly id: string
+  readonly host: string
+  readonly pid: number
+  readonly version: string
+  readonly status: WorkerRow['status']
+  readonly slots: number
+  readonly running: number
+  readonly threads: number
+  readonly queued: number
+  readonly started_at: number
+  readonly last_heartbeat_at: number
+  readonly last_poll_at: number | null
+  readonly last_claim_at: number | null
+  readonly claim_p50_ms: number | null
+  readonly claim_p95_ms: number | null
+  readonly claim_p99_ms: number | null
+  readonly database_state: string
+  readonly fault: string | null
+}
+
+/** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
+export async function reportWorker(file: QueueFile, report: WorkerReport): Promise<void> {
+  await file.write((session) => {
+    const { at } = session
+    const known = session.get<KnownWorker>(findWorker, { id: report.id })
+    const ago = (ms: number | null): number | null => (ms === null ? null : at - toMicroseconds(ms))
+    const { id, incarnation, pid, status, slots, running, threads, queued } = report
+    const { claimP50Ms, claimP95Ms, claimP99Ms } = report
+    const fault = duplicateFault(known, report, at) ?? report.fault
+    session.run(writeWorker, {
+      ...{ at, id, incarnation, pid, status, slots, running, threads, queued, claimP50Ms, claimP95Ms, claimP99Ms },
+      host: truncateUtf8(report.host, 255),
+      version: truncateUtf8(report.version, 40),
+      startedAt: known?.incarnation === incarnation ? known.started_at : at,
+      lastPollAt: ago(report.polledAgoMs),
+      lastClaimAt: ago(report.claimedAgoMs),
+      database: truncateUtf8(report.database, 64),
+      fault: fault === null ? null : truncateUtf8(fault, 400)
+    })
+  })
+}
+
+function duplicateFault(known: KnownWorker | undefined, report: WorkerReport, at: number): string | undefined {
+  if (!known || known.incarnation === report.incarnation || known.status === 'stopped') return undefined
+  if (at - known.last_heartbeat_at > toMicroseconds(workerAliveMs)) return undefined
+  return `Two processes report as ${report.id}: ${known.pid} on ${known.host} and ${report.pid} on ${report.host}.`
+}
+
+export function listWorkers(session: Session): WorkerRow[] {
+  return session.all<StoredWorker>(newestWorkers).map((row) => ({
+    id: row.id,
+    host: row.host,
+    pid: row.pid,
+    version: row.version,
+    status: row.status,
+    slots: row.slots,
+    running: row.running,
+    threads: row.threads,
+    queued: row.queued,
+    startedAt: row.started_at / 1000,
+    lastHeartbeatAt: row.last_heartbeat_at / 1000,
+    lastPollAt: toMs(row.last_poll_at),
+    lastClaimAt: toMs(row.last_claim_at),
+    claimP50Ms: row.claim_p50_ms,
+    claimP95Ms: row.claim_p95_ms,
+    claimP99Ms: row.claim_p99_ms,
+    database: row.database_state,
+    fault: row.fault
+  }))
+}
