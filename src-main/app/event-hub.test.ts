@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import type { AppEvent, QueueReading, WorkerLogLine } from '../contract/index.ts'
+import { EventHub } from './event-hub.ts'
+
+const reading: QueueReading = {
+  at: 1,
+  depth: [],
+  oldest: [],
+  flow: [],
+  duration: null,
+  pickup: null,
+  workers: [],
+  costMs: 1
+}
+const tick = (connectionId: string, seq: number): AppEvent => ({
+  kind: 'tick',
+  tick: { connectionId, seq, reading, points: [] }
+})
+const line = (message: string): WorkerLogLine => ({ at: 0, level: 'info', message, taskId: null })
+const next = async (events: AsyncGenerator<AppEvent, void>): Promise<AppEvent | void> => (await events.next()).value
+
+describe('event hub', () => {
+  it('tells a new page the current state before any change', async () => {
+    const hub = new EventHub(() => [{ kind: 'connections', connections: [] }, tick('local', 7)])
+    const events = hub.subscribe()
+    expect(await next(events)).toEqual({ kind: 'connections', connections: [] })
+    expect(await next(events)).toEqual(tick('local', 7))
+    await events.return()
+  })
+
+  it('gives a slow page only the newest tick of each connection', async () => {
+    const hub = new EventHub(() => [tick('local', 0)])
+    const events = hub.subscribe()
+    await next(events)
+    for (let seq = 1; seq <= 100; seq++) hub.publish(tick('local', seq))
+    hub.publish(tick('other', 3))
+    expect(await next(events)).toEqual(tick('local', 100))
+    expect(await next(events)).toEqual(tick('other', 3))
+    await events.return()
+  })
+
+  it('wakes a waiting page', async () => {
+    const hub = new EventHub(() => [tick('local', 0)])
+    const events = hub.subscribe()
+    await next(events)
+    const waiting = next(events)
+    hub.publish(tick('local', 1))
+    expect(await waiting).toEqual(tick('local', 1))
+    await events.return()
+  })
+
+  it('joins log lines and keeps the newest 500', async () => {
+    const hub = new EventHub(() => [tick('local', 0)])
+    const events = hub.subscribe()
+    await next(events)
+    for (let n = 0; n < 600; n++) hub.publish({ kind: 'workerLog', lines: [line(`line ${n}`)] })
+    const event = await next(events)
+    expect(event?.kind === 'workerLog' && event.lines.map((l) => l.message)).toEqual(
+      Array.from({ length: 500 }, (_, n) => `line ${n + 100}`)
+    )
+    await events.return()
+  })
+
+  it('names changed tasks while they are few, and says "any" when they are many', async () => {
+    const hub = new EventHub(() => [tick('local', 0)])
+    const events = hub.subscribe()
+    await next(events)
+    hub.publish({ kind: 'tasksChanged', connectionId: 'local', ids: ['1'] })
+    hub.publish({ kind: 'tasksChanged', connectionId: 'local', ids: ['2', '1'] })
+    expect(await next(events)).toEqual({ kind: 'tasksChanged', connectionId: 'local', ids: ['1', '2'] })
+    for (let id = 1; id <= 201; id++) hub.publish({ kind: 'tasksChanged', connectionId: 'local', ids: [String(id)] })
+    hub.publish({ kind: 'tasksChanged', connectionId: 'local', ids: ['5'] })
+    expect(await next(events)).toEqual({ kind: 'tasksChanged', connectionId: 'local', ids: [] })
+    await events.return()
+  })
+
+  it('ends a stream whose page went away while it waited, and forgets it', async () => {
+    const hub = new EventHub(() => [])
+    const gone = new AbortController()
+    const waiting = hub.subscribe(gone.signal).next()
+    expect(hub.subscribers).toBe(1)
+    gone.abort()
+    expect(await waiting).toEqual({ value: undefined, done: true })
+    expect(hub.subscribers).toBe(0)
+  })
+
+  it('ends all streams when it closes and takes no new ones', async () => {
+    const hub = new EventHub(() => [tick('local', 0)])
+    const events = hub.subscribe()
+    await next(events)
+    const waiting = events.next()
+    hub.close()
+    expect((await waiting).done).toBe(true)
+    expect((await hub.subscribe().next()).done).toBe(true)
+  })
+
+  it('refuses more pages than it has room for', async () => {
+    const hub = new EventHub(() => [tick('local', 0)])
+    const open = Array.from({ length: 32 }, () => hub.subscribe())
+    await Promise.all(open.map((events) => events.next()))
+    await expect(hub.subscribe().next()).rejects.toMatchObject({ code: 'TOO_MANY_CONNECTIONS' })
+    hub.close()
+  })
+})
