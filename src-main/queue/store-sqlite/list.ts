@@ -31,30 +31,28 @@ function cursorId(cursor: string | null): bigint | null {
 }
 
 /**
- * The ids first, one branch a state: each branch walks its index backwards and stops at the limit, so that neither rare
- * states nor many rows cost a sort. Without states it walks the table itself.
+ * The ids first, one branch a state: SQLite walks each branch's index backwards and merges them until the page is full, so
+ * neither rare states nor many rows cost a sort. Without states it walks the table itself.
  */
 export function listStatement(filter: TaskFilter, before: bigint | null, limit: number): Condition {
   const shared = conditions(filter, before)
   const states: (TaskState | null)[] = filter.states.length === 0 ? [null] : [...new Set(filter.states)]
-  const branches = states.map((state) => branch(state, shared, limit))
+  const branches = states.map((state) => branch(state, shared))
   const ids = branches.map(({ sql }) => sql).join('\n  UNION ALL\n  ')
   return {
     sql: `SELECT ${summaryColumns} FROM taskdeck_task WHERE id IN (
-  SELECT id FROM (\n  ${ids}\n  ) ORDER BY id DESC LIMIT ?
+  ${ids}
+  ORDER BY id DESC LIMIT ?
 ) ORDER BY taskdeck_task.id DESC`,
     values: [...branches.flatMap(({ values }) => values), limit]
   }
 }
 
-function branch(state: TaskState | null, shared: readonly Condition[], limit: number): Condition {
+function branch(state: TaskState | null, shared: readonly Condition[]): Condition {
   const all = state === null ? shared : [{ sql: 'state = ?', values: [state] }, ...shared]
-  const where = all.length === 0 ? '' : `WHERE ${all.map(({ sql }) => sql).join(' AND ')}`
-  const from = state === null ? 'taskdeck_task' : 'taskdeck_task INDEXED BY taskdeck_task_state'
-  return {
-    sql: `SELECT id FROM (SELECT id FROM ${from} ${where} ORDER BY id DESC LIMIT ?)`,
-    values: [...all.flatMap(({ values }) => values), limit]
-  }
+  const where = all.length === 0 ? '' : ` WHERE ${all.map(({ sql }) => sql).join(' AND ')}`
+  const index = state === null ? '' : ' INDEXED BY taskdeck_task_state'
+  return { sql: `SELECT id FROM taskdeck_task${index}${where}`, values: all.flatMap(({ values }) => values) }
 }
 
 function conditions(filter: TaskFilter, before: bigint | null): Condition[] {
