@@ -41,8 +41,12 @@ export class QueueUnderTest {
   }
 
   async begin(): Promise<void> {
-    for (const table of tables) await this.queue.sql(`DELETE FROM taskdeck_${table}`)
+    await this.clear()
     this.store = await this.open()
+  }
+
+  async clear(): Promise<void> {
+    for (const table of tables) await this.queue.sql(`DELETE FROM taskdeck_${table}`)
   }
 
   async end(): Promise<void> {

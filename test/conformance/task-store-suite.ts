@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
+import { describeAgainstModel } from './against-model.ts'
 import { describeClaiming } from './claiming.ts'
 import { describeFencing } from './fencing.ts'
 import { describeLooking } from './looking.ts'
@@ -17,7 +18,8 @@ const parts = [
   describeSettling,
   describeRecovering,
   describeLooking,
-  describeReading
+  describeReading,
+  describeAgainstModel
 ] as const
 
 /**
