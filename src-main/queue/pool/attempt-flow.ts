@@ -1,0 +1,121 @@
+import { hostname } from 'node:os'
+import type { Fence, LogLevel, TaskState } from '../../kernel/index.ts'
+import type { ClaimedTask, NewArtifact, Settlement } from '../task-store.ts'
+import { artifactPath } from './artifact-files.ts'
+import type { AttemptNotes } from './attempt-notes.ts'
+import type { Lease, LeaseBook } from './lease-book.ts'
+import type { JobEnd, KeptFile, PoolJob } from './pool-job.ts'
+import { settlementOf } from './settlement-of.ts'
+import type { SettlementWriter } from './settlement-writer.ts'
+import type { ThreadPool } from './thread-pool.ts'
+import type { WorkerOptions } from './worker-options.ts'
+
+const dayMs = 86_400_000
+
+export interface AttemptFlowParts {
+  readonly options: Required<WorkerOptions>
+  readonly book: LeaseBook
+  readonly pool: ThreadPool
+  readonly writer: SettlementWriter
+  readonly notes: AttemptNotes
+  readonly log: (level: LogLevel, message: string, taskId: string | null) => void
+}
+
+/** The way of each claimed task: into the pool, out of it, and into the store again. */
+export class AttemptFlow {
+  private readonly parts: AttemptFlowParts
+  private accepting = true
+
+  constructor(parts: AttemptFlowParts) {
+    this.parts = parts
+  }
+
+  /** From now on what is still claimed is handed back, and so is what has not begun. */
+  stopAccepting(): void {
+    this.accepting = false
+    this.parts.pool.dropUnstarted('shutdown')
+  }
+
+  claimed(tasks: readonly ClaimedTask[], deadlineAt: number): void {
+    const { book, writer, pool, options } = this.parts
+    const leases = tasks.map((task) => book.add(task, deadlineAt))
+    // So slow a claim that the leases are nearly over is handed back too: nothing has begun.
+    const tooLate = deadlineAt - options.clock.monotonic() < options.leaseMs / 4
+    if (!this.accepting || tooLate) {
+      for (const lease of leases) writer.add(lease, { fence: lease.claimed.fence, outcome: 'HANDED_BACK' })
+      return
+    }
+    for (const [index, job] of pool.submit(tasks).entries()) {
+      const lease = leases[index]
+      if (lease) lease.job = job
+    }
+  }
+
+  ended(job: PoolJob, end: JobEnd): void {
+    const { book, notes, writer, options } = this.parts
+    const lease = book.find(job.claimed.fence)
+    notes.forget(job.claimed.fence)
+    if (!lease) return
+    const settlement = settlementOf({
+      claimed: job.claimed,
+      end,
+      interrupted: job.interrupted,
+      progress: job.progress,
+      artifacts: job.files.map((file) => this.artifactOf(job, file)),
+      random: () => options.clock.random()
+    })
+    if (settlement) {
+      this.logFailure(settlement)
+      writer.add(lease, settlement)
+    } else {
+      book.remove(job.claimed.fence)
+      this.closed(lease, 'lost')
+    }
+  }
+
+  closed({ claimed: { fence } }: Lease, end: TaskState | 'lost' | 'given-up'): void {
+    const { log } = this.parts
+    if (end === 'lost') log('warn', `the lease of attempt ${fence.attempt} was lost`, fence.taskId)
+    if (end === 'given-up') log('error', 'its outcome could not be stored in time; it will be recovered', fence.taskId)
+  }
+
+  lost(lease: Lease): void {
+    const { pool, options } = this.parts
+    if (!lease.job || lease.job.interrupted === 'lease-lost') return
+    pool.interrupt(lease.job, 'lease-lost', Math.min(1_000, options.leaseMs / 12))
+  }
+
+  /** The store refused a write under this fence. */
+  refused(fence: Fence): void {
+    const lease = this.parts.book.find(fence)
+    if (lease?.phase === 'running') this.lost(lease)
+  }
+
+  cancelRequested(lease: Lease): void {
+    const { pool, options, log } = this.parts
+    if (!lease.job || lease.job.interrupted !== undefined) return
+    log('info', 'asked to stop', lease.claimed.fence.taskId)
+    pool.interrupt(lease.job, 'cancelled', options.cancelGraceMs)
+  }
+
+  /** Stops what still runs; ended threads follow within `graceMs`. */
+  interruptAll(graceMs: number): void {
+    for (const lease of this.parts.book.all()) {
+      if (lease.phase === 'running' && lease.job) this.parts.pool.interrupt(lease.job, 'shutdown', graceMs)
+    }
+  }
+
+  private artifactOf({ claimed }: PoolJob, { name, contentType, bytes }: KeptFile): NewArtifact {
+    const { artifactDir, artifactDays } = this.parts.options
+    const path = artifactPath(artifactDir, claimed.fence.taskId, claimed.fence.attempt, name)
+    return { name, contentType, bytes, host: hostname(), path, expiresInMs: artifactDays * dayMs }
+  }
+
+  private logFailure(settlement: Settlement): void {
+    if (settlement.outcome !== 'RETRY' && settlement.outcome !== 'FAILED') return
+    const { taskId, attempt } = settlement.fence
+    const { code, message } = settlement.error
+    const then = settlement.outcome === 'RETRY' ? `again in ${settlement.delayMs} ms` : 'failed'
+    this.parts.log('warn', `attempt ${attempt}: ${code}: ${message.slice(0, 300)}; ${then}`, taskId)
+  }
+}

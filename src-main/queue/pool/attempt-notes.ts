@@ -1,0 +1,178 @@
+import { AppError, type Clock, type Fence, type LogLevel, type Progress } from '../../kernel/index.ts'
+import type { LogEntry, ProgressUpdate, TaskStore } from '../task-store.ts'
+import type { DatabaseState } from './database-state.ts'
+import { Wakeup } from './wakeup.ts'
+
+export interface AttemptNotesOptions {
+  readonly store: TaskStore
+  readonly clock: Clock
+  readonly database: DatabaseState
+  /** The store refused a write of this attempt. */
+  readonly onRefused: (fence: Fence) => void
+}
+
+interface Update {
+  fence: Fence
+  progress: Progress
+  checkpoint: string | undefined
+  /** Those that wait for the checkpoint. */
+  waiting: { resolve: () => void; reject: (error: Error) => void }[]
+}
+
+const flushEveryMs = 250
+/** Handlers wait for checkpoints: these are written sooner, together with what else comes in the meantime. */
+const checkpointGatherMs = 2
+const logBatch = 500
+/** Lines kept while the database is slow or away. */
+const maxLines = 5_000
+
+const noProgress: Progress = { total: null, processed: 0, succeeded: 0, failed: 0, skipped: 0 }
+
+/** Progress, checkpoints and log lines of the running attempts, written in batches. Bounded: lines beyond are counted and said. */
+export class AttemptNotes {
+  private readonly options: AttemptNotesOptions
+  private readonly wakeup: Wakeup
+  private readonly updates = new Map<string, Update>()
+  private lines: LogEntry[] = []
+  private dropped = 0
+  private droppedEver = 0
+  private stopping = false
+  private loop: Promise<void> = Promise.resolve()
+
+  constructor(options: AttemptNotesOptions) {
+    this.options = options
+    this.wakeup = new Wakeup(options.clock)
+  }
+
+  get droppedLines(): number {
+    return this.droppedEver
+  }
+
+  start(): void {
+    this.loop = this.run()
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true
+    this.wakeup.wake()
+    await this.loop
+    this.rejectWaiting(() => true, new AppError('CONNECTION_LOST', 'operational', 'The worker stopped.'))
+  }
+
+  progress(fence: Fence, progress: Progress): void {
+    this.updateOf(fence).progress = progress
+  }
+
+  /** Resolves when the store has it; rejects when the write fails or is refused. */
+  async checkpoint(fence: Fence, progress: Progress | undefined, value: string): Promise<void> {
+    const update = this.updateOf(fence)
+    update.progress = progress ?? update.progress
+    update.checkpoint = value
+    const stored = new Promise<void>((resolve, reject) => update.waiting.push({ resolve, reject }))
+    this.wakeup.wake()
+    await stored
+  }
+
+  log(fence: Fence, level: LogLevel, message: string): void {
+    if (this.lines.length >= maxLines) {
+      this.dropped++
+      this.droppedEver++
+      return
+    }
+    if (this.dropped > 0) {
+      this.lines.push({
+        fence,
+        level: 'warn',
+        message: `${this.dropped} earlier log lines of this worker were dropped.`
+      })
+      this.dropped = 0
+    }
+    this.lines.push({ fence, level, message })
+  }
+
+  /** An attempt that ends needs no update of its own any more: its last progress goes with the settlement. */
+  forget(fence: Fence): void {
+    const update = this.updates.get(keyOf(fence))
+    if (update && update.waiting.length === 0) this.updates.delete(keyOf(fence))
+  }
+
+  /** Stores the lines of attempts that are about to end; afterwards the store would drop them. */
+  async flushLinesOf(fences: readonly Fence[]): Promise<void> {
+    if (this.lines.length === 0) return
+    const ending = new Set(fences.map(keyOf))
+    if (this.lines.some((line) => ending.has(keyOf(line.fence)))) await this.flushLines()
+  }
+
+  private updateOf(fence: Fence): Update {
+    const known = this.updates.get(keyOf(fence))
+    if (known) return known
+    const update: Update = { fence, progress: noProgress, checkpoint: undefined, waiting: [] }
+    this.updates.set(keyOf(fence), update)
+    return update
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      const woken = await this.wakeup.wait(flushEveryMs)
+      if (woken) await this.options.clock.sleep(checkpointGatherMs)
+      await this.flush()
+    }
+  }
+
+  private async flush(): Promise<void> {
+    if (this.updates.size === 0 && this.lines.length === 0) return
+    try {
+      await this.flushUpdates()
+      await this.flushLines()
+      this.options.database.succeeded('notes')
+    } catch (error) {
+      this.options.database.failed('notes', error)
+    }
+  }
+
+  private async flushUpdates(): Promise<void> {
+    const batch = [...this.updates.values()]
+    if (batch.length === 0) return
+    this.updates.clear()
+    const writes = batch.map(({ fence, progress, checkpoint }): ProgressUpdate => ({ fence, progress, checkpoint }))
+    try {
+      const refused = await this.options.store.saveProgress(writes)
+      const refusedKeys = new Set(refused.map(keyOf))
+      for (const update of batch) this.close(update, refusedKeys.has(keyOf(update.fence)))
+    } catch (error) {
+      const reason = error instanceof Error ? error : new Error(String(error))
+      for (const { waiting } of batch) for (const { reject } of waiting) reject(reason)
+      throw error
+    }
+  }
+
+  private close(update: Update, refused: boolean): void {
+    if (refused) this.options.onRefused(update.fence)
+    const lost = new AppError('ILLEGAL_TRANSITION', 'user', 'The task is no longer held by this worker.')
+    for (const { resolve, reject } of update.waiting) {
+      if (refused) reject(lost)
+      else resolve()
+    }
+  }
+
+  private async flushLines(): Promise<void> {
+    while (this.lines.length > 0) {
+      const batch = this.lines.slice(0, logBatch)
+      this.lines = this.lines.slice(logBatch)
+      try {
+        await this.options.store.appendLog(batch)
+      } catch (error) {
+        this.lines = [...batch, ...this.lines].slice(0, maxLines)
+        throw error
+      }
+    }
+  }
+
+  private rejectWaiting(which: (update: Update) => boolean, error: Error): void {
+    for (const update of [...this.updates.values()].filter(which)) {
+      for (const { reject } of update.waiting) reject(error)
+    }
+  }
+}
+
+const keyOf = ({ taskId, attempt }: Fence): string => `${taskId}:${attempt}`

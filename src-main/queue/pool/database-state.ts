@@ -1,0 +1,37 @@
+import { toAppError, type AppError } from '../../kernel/index.ts'
+
+/** The loops of a worker that talk to the database; each tells how its last call went. */
+export type DatabaseUser = 'claim' | 'heartbeat' | 'settle' | 'notes' | 'recovery'
+
+/** What a worker knows of its database, from the calls that it makes anyway. */
+export class DatabaseState {
+  private readonly failures = new Map<DatabaseUser, AppError>()
+  private readonly onChange: (problem: AppError | null) => void
+
+  constructor(onChange: (problem: AppError | null) => void) {
+    this.onChange = onChange
+  }
+
+  get problem(): AppError | null {
+    return this.failures.values().next().value ?? null
+  }
+
+  /** `ok`, or the code of the oldest failure that still lasts. */
+  get code(): string {
+    return this.problem?.code ?? 'ok'
+  }
+
+  succeeded(user: DatabaseUser): void {
+    const before = this.code
+    this.failures.delete(user)
+    if (this.code !== before) this.onChange(this.problem)
+  }
+
+  failed(user: DatabaseUser, error: unknown): AppError {
+    const before = this.code
+    const problem = toAppError(error)
+    this.failures.set(user, problem)
+    if (this.code !== before) this.onChange(this.problem)
+    return problem
+  }
+}

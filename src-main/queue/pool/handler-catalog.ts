@@ -1,0 +1,116 @@
+import { AppError, type Clock } from '../../kernel/index.ts'
+import { readHandlerFolder, type HandlerFolder } from './handler-folder.ts'
+import { describeHandlers, type HandlerDescription } from './handler-descriptions.ts'
+
+/** Where a worker's handlers come from. */
+export interface HandlerSource {
+  /** sleep, flaky, cpu, http-request, import-csv. */
+  readonly builtIn: boolean
+  /** Absolute path of a folder with the user's own, null for none. */
+  readonly dir: string | null
+}
+
+export interface HandlerProblem {
+  readonly file: string
+  /** HANDLER_LOAD_FAILED. */
+  readonly error: AppError
+}
+
+export interface HandlerCatalogReading {
+  /** By type. */
+  readonly handlers: readonly HandlerDescription[]
+  readonly problems: readonly HandlerProblem[]
+}
+
+export interface HandlerCatalogOptions {
+  readonly source: HandlerSource
+  readonly clock: Clock
+  readonly onChange: (reading: HandlerCatalogReading) => void
+}
+
+const watchEveryMs = 1_000
+
+/**
+ * What handlers there are, read in a thread of its own and again when a file of the folder (shared modules in its subfolders
+ * included) changes. A broken file is a problem in the list; the others go on.
+ */
+export class HandlerCatalog {
+  private readonly options: HandlerCatalogOptions
+  private readonly stopped = new AbortController()
+  private loop: Promise<void> = Promise.resolve()
+  private signature: string | undefined
+  private latest: HandlerCatalogReading = { handlers: [], problems: [] }
+
+  constructor(options: HandlerCatalogOptions) {
+    this.options = options
+  }
+
+  get reading(): HandlerCatalogReading {
+    return this.latest
+  }
+
+  /** Resolves after the first reading. Never rejects: what fails is in `problems`. */
+  async start(): Promise<void> {
+    await this.refresh()
+    if (this.options.source.dir !== null) this.loop = this.watch(this.options.source.dir)
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort()
+    await this.loop
+  }
+
+  private async watch(dir: string): Promise<void> {
+    for (;;) {
+      const ended = await this.options.clock.sleep(watchEveryMs, this.stopped.signal).then(
+        () => false,
+        () => true
+      )
+      if (ended) return
+      const now = await readHandlerFolder(dir).catch(() => undefined)
+      if (now?.signature !== this.signature) await this.refresh()
+    }
+  }
+
+  private async refresh(): Promise<void> {
+    const { source, clock, onChange } = this.options
+    let folder: HandlerFolder = { files: [], signature: '' }
+    const problems: HandlerProblem[] = []
+    try {
+      if (source.dir !== null) folder = await readHandlerFolder(source.dir)
+      this.signature = folder.signature
+    } catch (error) {
+      this.signature = undefined
+      problems.push(loadProblem(source.dir ?? '', 'The folder cannot be read.', error))
+    }
+    const described = await describeHandlers({ builtIn: source.builtIn, files: folder.files, clock })
+    const broken = described.broken.map(({ file, message }) => loadProblem(file, message))
+    const { handlers, doubled } = uniqueByType(described.handlers)
+    this.latest = { handlers, problems: [...problems, ...broken, ...doubled] }
+    onChange(this.latest)
+  }
+}
+
+/** Built-in types come first and cannot be replaced; of two files with one type the first by name wins. */
+function uniqueByType(found: readonly HandlerDescription[]): {
+  handlers: HandlerDescription[]
+  doubled: HandlerProblem[]
+} {
+  const byType = new Map<string, HandlerDescription>()
+  const doubled: HandlerProblem[] = []
+  for (const handler of found) {
+    const first = byType.get(handler.type)
+    if (!first) byType.set(handler.type, handler)
+    else
+      doubled.push(
+        loadProblem(handler.file ?? '', `"${handler.type}" is defined by ${first.file ?? 'Taskdeck'} already.`)
+      )
+  }
+  const handlers = [...byType.values()].sort((a, b) => (a.type < b.type ? -1 : 1))
+  return { handlers, doubled }
+}
+
+const loadProblem = (file: string, message: string, cause?: unknown): HandlerProblem => ({
+  file,
+  error: new AppError('HANDLER_LOAD_FAILED', 'user', message, { cause, details: { file } })
+})

@@ -1,0 +1,6 @@
+export { createWorker } from './worker.ts'
+export { newWorkerId, workerDefaults } from './worker-options.ts'
+export type { Worker, WorkerLogLine, WorkerOptions, WorkerStatus } from './worker-options.ts'
+export { HandlerCatalog } from './handler-catalog.ts'
+export type { HandlerCatalogOptions, HandlerCatalogReading, HandlerProblem, HandlerSource } from './handler-catalog.ts'
+export type { HandlerDescription } from './handler-descriptions.ts'

@@ -1,0 +1,56 @@
+import type { Progress } from '../../kernel/index.ts'
+import type { ClaimedTask } from '../task-store.ts'
+import type { ThreadEnd } from './handler-thread-link.ts'
+import type { InterruptReason } from './handler.ts'
+import { threadLimits, type FromThread, type HandedTask, type ThreadOutcome } from './protocol.ts'
+
+export interface KeptFile {
+  readonly name: string
+  readonly contentType: string
+  readonly bytes: number
+}
+
+/** How an execution ended, as the pool saw it. */
+export type JobEnd =
+  | ThreadOutcome
+  | { readonly status: 'thread-ended'; readonly end: ThreadEnd }
+  /** Interrupted before a thread started it. */
+  | { readonly status: 'unstarted' }
+
+/** One claimed task on its way through the pool. */
+export class PoolJob {
+  readonly claimed: ClaimedTask
+  /** The first reason that it was asked to stop for; a lost lease replaces any other. */
+  interrupted: InterruptReason | undefined
+  progress: Progress | undefined
+  readonly files: KeptFile[] = []
+  /** Ends the timers that watch this job. */
+  readonly done = new AbortController()
+
+  /** Monotonic ms. */
+  readonly queuedAt: number
+
+  constructor(claimed: ClaimedTask, queuedAt: number) {
+    this.claimed = claimed
+    this.queuedAt = queuedAt
+  }
+
+  note(message: Extract<FromThread, { kind: 'progress' | 'artifact' | 'ended' }>): void {
+    if (message.kind !== 'artifact') this.progress = message.progress ?? this.progress
+    else if (this.files.length < threadLimits.artifacts) this.files.push(message)
+  }
+
+  handed(handover: number): HandedTask {
+    const { fence, type, payload, idempotencyKey, checkpoint, timeoutMs } = this.claimed
+    return {
+      handover,
+      taskId: fence.taskId,
+      attempt: fence.attempt,
+      type,
+      payload,
+      idempotencyKey,
+      checkpoint,
+      watched: timeoutMs !== null
+    }
+  }
+}

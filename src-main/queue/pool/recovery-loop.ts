@@ -1,0 +1,65 @@
+import type { Clock } from '../../kernel/index.ts'
+import type { Recovered, TaskStore } from '../task-store.ts'
+import type { DatabaseState } from './database-state.ts'
+
+export interface RecoveryLoopOptions {
+  readonly store: TaskStore
+  readonly clock: Clock
+  readonly database: DatabaseState
+  readonly recoverMs: number
+  readonly onRecovered: (tasks: readonly Recovered[]) => void
+}
+
+const batchSize = 200
+/** A fleet that died leaves many; the next round takes what is beyond. */
+const batchesPerRound = 50
+
+/** Ends what dead workers left behind. Every worker runs it, at its own moments. */
+export class RecoveryLoop {
+  private readonly options: RecoveryLoopOptions
+  private readonly stopped = new AbortController()
+  private loop: Promise<void> = Promise.resolve()
+
+  constructor(options: RecoveryLoopOptions) {
+    this.options = options
+  }
+
+  start(): void {
+    this.loop = this.run()
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort()
+    await this.loop
+  }
+
+  private async run(): Promise<void> {
+    const { clock, recoverMs } = this.options
+    const { signal } = this.stopped
+    let pauseMs = Math.min(recoverMs, 2_000) * clock.random()
+    for (;;) {
+      const ended = await clock.sleep(pauseMs, signal).then(
+        () => false,
+        () => true
+      )
+      if (ended) return
+      await this.round()
+      pauseMs = recoverMs * (0.8 + 0.4 * clock.random())
+    }
+  }
+
+  private async round(): Promise<void> {
+    const { store, database, onRecovered } = this.options
+    try {
+      for (let batch = 0; batch < batchesPerRound && !this.stopped.signal.aborted; batch++) {
+        const recovered = await store.recover(batchSize)
+        database.succeeded('recovery')
+        if (recovered.length > 0) onRecovered(recovered)
+        // `recover` takes as many of each kind; fewer than one full batch means that both are done.
+        if (recovered.length < batchSize) return
+      }
+    } catch (error) {
+      database.failed('recovery', error)
+    }
+  }
+}

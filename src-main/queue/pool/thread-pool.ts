@@ -1,0 +1,269 @@
+import { availableParallelism } from 'node:os'
+import { type Clock } from '../../kernel/index.ts'
+import type { ClaimedTask } from '../task-store.ts'
+import { Backoff } from './backoff.ts'
+import type { ThreadStart } from './handler-thread-link.ts'
+import type { InterruptReason } from './handler.ts'
+import { PoolJob, type JobEnd } from './pool-job.ts'
+import { PoolThread, type PoolThreadListener, type ThreadRequest } from './pool-thread.ts'
+import { threadLimits } from './protocol.ts'
+import { TypeDurations } from './type-durations.ts'
+
+export interface ThreadPoolListener {
+  /** Exactly once for each submitted task. */
+  ended(job: PoolJob, end: JobEnd): void
+  request(job: PoolJob, request: ThreadRequest): void
+  note(level: 'info' | 'warn' | 'error', message: string, taskId: string | null): void
+}
+
+export interface ThreadPoolOptions {
+  readonly clock: Clock
+  readonly slots: number
+  readonly start: ThreadStart
+  /** After its timeout a handler may take this long to stop by itself. */
+  readonly timeoutGraceMs: number
+  readonly listener: ThreadPoolListener
+}
+
+/** A thread that got several tasks and ended none of them for this long gives back what it has not started. */
+const stallMs = 5
+/** A task that waits this long gets another thread, however quick its type is. */
+const waitMs = 20
+/** Tasks are handed over together as long as their types took less than this on average, all in all. */
+const packMs = 4
+/** A thread must be ready within this. */
+const readyMs = 30_000
+const idleThreadMs = 60_000
+
+/**
+ * Runs claimed tasks in handler threads: one at a time in each, at most `slots` threads, started when they are needed.
+ * Tasks of types that are known to be quick are handed over in packs (see docs/decisions/0002-handler-threads.md).
+ */
+export class ThreadPool implements PoolThreadListener {
+  private readonly options: ThreadPoolOptions
+  private readonly threads = new Set<PoolThread>()
+  /** Idle threads, the most recently used last; those above may become idle long enough to end. */
+  private readonly idle: PoolThread[] = []
+  private readonly queue: PoolJob[] = []
+  private readonly durations = new TypeDurations()
+  private readonly startBackoff: Backoff
+  private readonly stopped = new AbortController()
+  private readonly cores = Math.max(1, availableParallelism())
+  private slots: number
+  private start: ThreadStart
+  private watching = false
+  private waitingToStart = false
+
+  constructor(options: ThreadPoolOptions) {
+    this.options = options
+    this.slots = options.slots
+    this.start = options.start
+    this.startBackoff = new Backoff(options.clock, { firstMs: 200, capMs: 30_000 })
+  }
+
+  get threadCount(): number {
+    return this.threads.size
+  }
+
+  /** Submitted and not begun. */
+  get queuedCount(): number {
+    return [...this.threads].reduce((sum, thread) => sum + Math.max(0, thread.jobCount - 1), this.queue.length)
+  }
+
+  submit(tasks: readonly ClaimedTask[]): PoolJob[] {
+    const now = this.options.clock.monotonic()
+    const jobs = tasks.map((task) => new PoolJob(task, now))
+    this.queue.push(...jobs)
+    this.dispatch()
+    return jobs
+  }
+
+  /** Asks a job to stop; when it still runs after `graceMs`, its thread is ended. `ended` follows in any case. */
+  interrupt(job: PoolJob, reason: InterruptReason, graceMs: number): void {
+    if (job.done.signal.aborted) return
+    if (job.interrupted === undefined || reason === 'lease-lost') job.interrupted = reason
+    const place = this.queue.indexOf(job)
+    if (place >= 0) this.queue.splice(place, 1)
+    const thread = [...this.threads].find((candidate) => candidate.holds(job))
+    if (place >= 0 || !thread || thread.takeBack(job)) return this.finish(job, { status: 'unstarted' })
+    thread.interrupt(job, reason)
+    this.later(graceMs, job.done.signal, () => void thread.terminate())
+  }
+
+  /** Ends every job that no thread has begun, as interrupted by `reason`. */
+  dropUnstarted(reason: InterruptReason): void {
+    const queued = this.queue.splice(0)
+    for (const job of [...queued, ...[...this.threads].flatMap((thread) => thread.takeBackUnstarted())]) {
+      job.interrupted ??= reason
+      this.finish(job, { status: 'unstarted' })
+    }
+  }
+
+  resize(slots: number): void {
+    this.slots = slots
+    this.retireSurplus()
+    this.dispatch()
+  }
+
+  /** From now on tasks get threads with this configuration; the old ones end when they are idle. */
+  reconfigure(start: ThreadStart): void {
+    this.start = start
+    for (const thread of this.threads) {
+      thread.retire()
+      this.requeue(thread.takeBackUnstarted())
+    }
+    this.dispatch()
+  }
+
+  /** Ends threads that nothing needed for a minute, but the last. */
+  trim(): void {
+    const since = this.options.clock.monotonic() - idleThreadMs
+    const idle = [...this.threads].filter((thread) => thread.available && thread.idleSince < since)
+    for (const thread of idle.slice(0, Math.max(0, this.threads.size - 1))) thread.retire()
+  }
+
+  /** Ends every thread; jobs that still run end as `thread-ended`. */
+  async stop(): Promise<void> {
+    this.stopped.abort()
+    await Promise.all([...this.threads].map((thread) => thread.terminate()))
+  }
+
+  threadReady(thread: PoolThread): void {
+    this.startBackoff.reset()
+    this.idle.push(thread)
+    this.dispatch()
+  }
+
+  started(job: PoolJob): void {
+    const { timeoutMs } = job.claimed
+    if (timeoutMs === null) return
+    this.later(timeoutMs, job.done.signal, () => this.interrupt(job, 'timeout', this.options.timeoutGraceMs))
+  }
+
+  jobEnded(job: PoolJob, end: JobEnd, durationMs: number | null): void {
+    if (durationMs !== null) this.durations.add(job.claimed.type, durationMs)
+    this.finish(job, end)
+  }
+
+  threadIdle(thread: PoolThread): void {
+    this.idle.push(thread)
+    if (this.threads.size > this.slots) this.retireSurplus()
+    this.dispatch()
+  }
+
+  request(job: PoolJob, request: ThreadRequest): void {
+    this.options.listener.request(job, request)
+  }
+
+  note(level: 'info' | 'warn', message: string, job: PoolJob | undefined): void {
+    this.options.listener.note(level, message, job?.claimed.fence.taskId ?? null)
+  }
+
+  tainted(thread: PoolThread): void {
+    this.requeue(thread.takeBackUnstarted())
+    this.dispatch()
+  }
+
+  threadEnded(thread: PoolThread, unstarted: readonly PoolJob[]): void {
+    this.threads.delete(thread)
+    this.requeue(unstarted)
+    if (this.stopped.signal.aborted) return
+    if (thread.wasReady) return this.dispatch()
+    this.options.listener.note('error', 'A handler thread did not start; the next try follows.', null)
+    this.waitingToStart = true
+    this.later(this.startBackoff.next(), this.stopped.signal, () => {
+      this.waitingToStart = false
+      this.dispatch()
+    })
+  }
+
+  private finish(job: PoolJob, end: JobEnd): void {
+    job.done.abort()
+    this.options.listener.ended(job, end)
+  }
+
+  private requeue(jobs: readonly PoolJob[]): void {
+    this.queue.unshift(...jobs)
+  }
+
+  private dispatch(): void {
+    if (this.stopped.signal.aborted) return
+    while (this.queue.length > 0) {
+      const thread = this.idle.pop()
+      if (!thread) break
+      if (!thread.available) continue
+      const pack = this.takePack(this.idle.length + 1)
+      thread.run(pack)
+      if (pack.length > 1) void this.watchStalls()
+    }
+    const next = this.queue[0]
+    if (!next) return
+    // Quick tasks are through before another thread is up: for them one is started only when they do wait.
+    if (this.durations.meanMs(next.claimed.type) > packMs || this.threads.size < this.cores) this.startThread()
+    void this.watchStalls()
+  }
+
+  /** The next tasks for one thread: one, or several when all are known to be quick. */
+  private takePack(available: number): PoolJob[] {
+    const share = Math.ceil(this.queue.length / Math.min(available, this.cores))
+    const most = Math.min(threadLimits.batch, Math.max(1, share))
+    let size = 0
+    let expectedMs = 0
+    while (size < most) {
+      const next = this.queue[size]
+      if (!next) break
+      expectedMs += this.durations.meanMs(next.claimed.type)
+      if (size > 0 && expectedMs > packMs) break
+      size++
+    }
+    return this.queue.splice(0, size)
+  }
+
+  private startThread(): void {
+    const starting = [...this.threads].filter((thread) => !thread.wasReady).length
+    const usable = [...this.threads].filter((thread) => !thread.retired).length
+    // As many at once as there are cores: more would only make each of them later.
+    if (this.waitingToStart || starting >= this.cores || usable >= this.slots) return
+    const thread = new PoolThread(this.start, this.options.clock, this)
+    this.threads.add(thread)
+    this.later(readyMs, this.stopped.signal, () => {
+      if (!thread.wasReady) void thread.terminate()
+    })
+    if (this.queue.length > starting + 1) this.startThread()
+  }
+
+  private retireSurplus(): void {
+    const usable = [...this.threads].filter((thread) => !thread.retired)
+    const idle = usable.filter((thread) => thread.available)
+    for (const thread of idle.slice(0, Math.max(0, usable.length - this.slots))) thread.retire()
+  }
+
+  /** Runs while tasks wait behind others, in the queue or in a thread. */
+  private async watchStalls(): Promise<void> {
+    if (this.watching) return
+    this.watching = true
+    try {
+      while (this.queuedCount > 0) {
+        await this.options.clock.sleep(stallMs, this.stopped.signal)
+        this.relieve()
+      }
+    } catch {
+      // the pool stops
+    } finally {
+      this.watching = false
+    }
+  }
+
+  private relieve(): void {
+    const now = this.options.clock.monotonic()
+    const stalled = [...this.threads].filter((thread) => thread.jobCount > 1 && thread.lastSignAt < now - stallMs)
+    for (const thread of stalled) this.requeue(thread.takeBackSurplus())
+    if (stalled.length > 0) this.dispatch()
+    const next = this.queue[0]
+    if (next && next.queuedAt < now - waitMs) this.startThread()
+  }
+
+  private later(ms: number, signal: AbortSignal, act: () => void): void {
+    this.options.clock.sleep(ms, signal).then(act, () => undefined)
+  }
+}

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { AppError, Clock, LogLevel, Percentiles } from '../../kernel/index.ts'
+import type { RowSink } from '../row-sink.ts'
+import type { TaskStore } from '../task-store.ts'
+import type { HandlerCatalogReading, HandlerSource } from './handler-catalog.ts'
+
+export interface WorkerLogLine {
+  /** Milliseconds since the epoch, UTC, by the local clock. */
+  readonly at: number
+  readonly level: LogLevel
+  readonly message: string
+  readonly taskId: string | null
+}
+
+export interface WorkerOptions {
+  readonly store: TaskStore
+  /** A store on a connection of its own, so that nothing delays heartbeats; default: `store`. */
+  readonly heartbeatStore?: TaskStore
+  readonly clock: Clock
+  /** Unique among all processes; see `newWorkerId`. */
+  readonly workerId: string
+  /** Of the program, for the workers' page. */
+  readonly version: string
+  /** Tasks at once: leases never exceed it. */
+  readonly slots: number
+  readonly handlers: HandlerSource
+  /** Where artifacts are written; absolute. */
+  readonly artifactDir: string
+  /** Days that artifacts are kept for. Default 7. */
+  readonly artifactDays?: number
+  /** For handlers that use `rows`; null refuses them. */
+  readonly rowSink?: RowSink | null
+  /** Default 30,000. */
+  readonly leaseMs?: number
+  /** Longest pause between polls of an idle queue. Default 500. */
+  readonly pollMs?: number
+  /** Pause between recovery rounds, give or take 20 %. Default 60,000. */
+  readonly recoverMs?: number
+  /** `stop` takes about this long at most: handlers are stopped a little before. Default 20,000. */
+  readonly graceMs?: number
+  /** After a timeout a handler may take this long to stop by itself. Default 1,000. */
+  readonly timeoutGraceMs?: number
+  /** After a cancel the same. Default 10,000. */
+  readonly cancelGraceMs?: number
+  /** Heap of one handler thread, MB. Default 512. */
+  readonly threadMemoryMb?: number
+  readonly onLog?: (line: WorkerLogLine) => void
+  /** The status changed in something other than counts. */
+  readonly onChange?: (status: WorkerStatus) => void
+}
+
+export const workerDefaults = {
+  artifactDays: 7,
+  rowSink: null,
+  leaseMs: 30_000,
+  pollMs: 500,
+  recoverMs: 60_000,
+  graceMs: 20_000,
+  timeoutGraceMs: 1_000,
+  cancelGraceMs: 10_000,
+  threadMemoryMb: 512,
+  onLog: () => undefined,
+  onChange: () => undefined
+} as const satisfies Partial<WorkerOptions>
+
+export interface WorkerStatus {
+  readonly status: 'stopped' | 'starting' | 'running' | 'stopping'
+  readonly workerId: string
+  readonly slots: number
+  /** Leases whose handler has not ended. */
+  readonly running: number
+  /** Leases in all, those being settled included. */
+  readonly leases: number
+  readonly threads: number
+  readonly queued: number
+  /** `ok`, or the code of what fails now. */
+  readonly database: string
+  readonly problem: AppError | null
+  readonly claimLatency: Percentiles | null
+  readonly droppedLogLines: number
+  readonly handlers: HandlerCatalogReading
+}
+
+export interface Worker {
+  /** Resolves when it polls. Idempotent. A database that is away does not fail it: see `status().database`. */
+  start(): Promise<void>
+  /** Idempotent; see `graceMs`. */
+  stop(): Promise<void>
+  resize(slots: number): void
+  /** Polls now: work was just submitted. */
+  nudge(): void
+  status(): WorkerStatus
+}
+
+/** host-pid-random, at most 100 ASCII characters. */
+export function newWorkerId(): string {
+  const host = hostname()
+    .replace(/[^A-Za-z0-9.-]/g, '-')
+    .slice(0, 60)
+  return `${host}-${process.pid}-${randomBytes(4).toString('hex')}`
+}

@@ -1,0 +1,329 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { LogLevel } from '../../kernel/index.ts'
+import type { WorkerReport } from '../task-store.ts'
+import { AttemptFlow } from './attempt-flow.ts'
+import { AttemptNotes } from './attempt-notes.ts'
+import { ClaimLoop } from './claim-loop.ts'
+import { DatabaseState } from './database-state.ts'
+import { HandlerCatalog, type HandlerCatalogReading } from './handler-catalog.ts'
+import { HandlerRequests } from './handler-requests.ts'
+import type { ThreadStart } from './handler-thread-link.ts'
+import { LeaseBook } from './lease-book.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
+import { RecoveryLoop } from './recovery-loop.ts'
+import { SettlementWriter } from './settlement-writer.ts'
+import { ThreadPool } from './thread-pool.ts'
+import { Wakeup } from './wakeup.ts'
+import { workerDefaults, type Worker, type WorkerOptions, type WorkerStatus } from './worker-options.ts'
+
+/** Of the grace, kept for handing back and the last report. */
+const longestTailMs = 2_000
+
+/** A pool that claims due tasks of one store, runs them in handler threads and settles them. Runs once: after `stop` make another. */
+export function createWorker(options: WorkerOptions): Worker {
+  return new PoolWorker(options)
+}
+
+class PoolWorker implements Worker {
+  private readonly options: Required<WorkerOptions>
+  private readonly incarnation = randomUUID()
+  private readonly book: LeaseBook
+  private readonly database: DatabaseState
+  private readonly leaseClosed: Wakeup
+  private readonly catalog: HandlerCatalog
+  private readonly pool: ThreadPool
+  private readonly notes: AttemptNotes
+  private readonly writer: SettlementWriter
+  private readonly flow: AttemptFlow
+  private readonly keeper: LeaseKeeper
+  private readonly claims: ClaimLoop
+  private readonly recovery: RecoveryLoop
+  private types: readonly string[] = []
+  private state: WorkerStatus['status'] = 'stopped'
+  private slots: number
+  private starting: Promise<void> | undefined
+  private stopping: Promise<void> | undefined
+
+  constructor(given: WorkerOptions) {
+    this.options = withDefaults(given)
+    const { store, clock, recoverMs, handlers } = this.options
+    this.slots = this.options.slots
+    this.leaseClosed = new Wakeup(clock)
+    this.book = new LeaseBook(clock)
+    this.database = new DatabaseState((problem) => this.onDatabase(problem))
+    this.catalog = new HandlerCatalog({ source: handlers, clock, onChange: (reading) => this.onHandlers(reading) })
+    const { database } = this
+    this.notes = new AttemptNotes({ store, clock, database, onRefused: (fence) => this.flow.refused(fence) })
+    this.pool = this.openPool()
+    this.writer = this.openWriter()
+    this.flow = new AttemptFlow({
+      options: this.options,
+      book: this.book,
+      pool: this.pool,
+      writer: this.writer,
+      notes: this.notes,
+      log: (level, message, taskId) => this.log(level, message, taskId)
+    })
+    this.keeper = this.openKeeper()
+    this.claims = this.openClaims()
+    this.recovery = new RecoveryLoop({
+      store,
+      clock,
+      database,
+      recoverMs,
+      onRecovered: (tasks) => {
+        for (const task of tasks) this.log('warn', `recovered (${task.reason}): now ${task.state}`, task.taskId)
+      }
+    })
+  }
+
+  start(): Promise<void> {
+    this.starting ??= this.open()
+    return this.starting
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.close()
+    return this.stopping
+  }
+
+  resize(slots: number): void {
+    this.slots = slots
+    this.pool.resize(slots)
+    this.claims.nudge()
+    this.log('info', `slots: ${slots}`)
+    this.changed()
+  }
+
+  nudge(): void {
+    this.claims.nudge()
+  }
+
+  status(): WorkerStatus {
+    return {
+      status: this.state,
+      workerId: this.options.workerId,
+      slots: this.slots,
+      running: this.book.running,
+      leases: this.book.size,
+      threads: this.pool.threadCount,
+      queued: this.pool.queuedCount,
+      database: this.database.code,
+      problem: this.database.problem,
+      claimLatency: this.claims.latency.percentiles(),
+      droppedLogLines: this.notes.droppedLines,
+      handlers: this.catalog.reading
+    }
+  }
+
+  private async open(): Promise<void> {
+    if (this.stopping) return
+    this.enter('starting')
+    await this.catalog.start()
+    if (this.stopping) return
+    this.notes.start()
+    this.writer.start()
+    this.keeper.start()
+    this.recovery.start()
+    this.claims.start()
+    this.log('info', `worker ${this.options.workerId} started with ${this.slots} slots`)
+    this.enter('running')
+  }
+
+  /**
+   * Claims nothing more at once; running handlers have until shortly before the end of the grace. Nothing in here waits longer
+   * than the grace allows: a database that does not answer cannot keep the process alive.
+   */
+  private async close(): Promise<void> {
+    if (!this.starting) return
+    const { clock, graceMs } = this.options
+    const tailMs = Math.min(longestTailMs, graceMs / 2)
+    const handlersUntil = clock.monotonic() + graceMs - tailMs
+    this.enter('stopping')
+    const claimsStopped = this.claims.stop()
+    this.flow.stopAccepting()
+    const quiet = Promise.all([this.starting, claimsStopped, this.recovery.stop(), this.catalog.stop()])
+    await this.within(handlersUntil - clock.monotonic(), quiet)
+    await this.untilNoLease(handlersUntil)
+    this.flow.interruptAll(tailMs / 4)
+    await this.untilNoLease(clock.monotonic() + tailMs / 2)
+    await this.within(tailMs / 4, Promise.all([this.notes.stop(), this.writer.stop(tailMs / 4), this.keeper.stop()]))
+    await this.pool.stop()
+    this.state = 'stopped'
+    await this.within(tailMs / 4, this.keeper.beat())
+    this.log('info', `worker stopped${this.book.size > 0 ? `; ${this.book.size} leases are left to expire` : ''}`)
+    this.changed()
+  }
+
+  private async within(ms: number, work: Promise<unknown>): Promise<void> {
+    const timer = new AbortController()
+    const late = this.options.clock.sleep(ms, timer.signal).catch(() => undefined)
+    await Promise.race([work, late])
+    timer.abort()
+  }
+
+  private async untilNoLease(until: number): Promise<void> {
+    for (;;) {
+      const left = until - this.options.clock.monotonic()
+      if (this.book.size === 0 || left <= 0) return
+      await this.leaseClosed.wait(left)
+    }
+  }
+
+  private openPool(): ThreadPool {
+    const { clock, timeoutGraceMs, rowSink } = this.options
+    const requests = new HandlerRequests({ clock, book: this.book, notes: this.notes, rowSink })
+    return new ThreadPool({
+      clock,
+      slots: this.slots,
+      start: this.threadStart(),
+      timeoutGraceMs,
+      listener: {
+        ended: (job, end) => {
+          this.flow.ended(job, end)
+          this.afterLease()
+        },
+        request: (job, request) => requests.take(job, request),
+        note: (level, message, taskId) => this.log(level, message, taskId)
+      }
+    })
+  }
+
+  private openWriter(): SettlementWriter {
+    const { database, book, notes } = this
+    return new SettlementWriter({
+      store: this.options.store,
+      clock: this.options.clock,
+      database,
+      book,
+      beforeSettle: (settlements) =>
+        // Never a reason not to settle.
+        notes.flushLinesOf(settlements.map((settlement) => settlement.fence)).catch((error: unknown) => {
+          database.failed('notes', error)
+        }),
+      onClosed: (lease, end) => {
+        this.flow.closed(lease, end)
+        this.afterLease()
+      }
+    })
+  }
+
+  private openKeeper(): LeaseKeeper {
+    const { heartbeatStore, clock, leaseMs } = this.options
+    return new LeaseKeeper({
+      store: heartbeatStore,
+      clock,
+      database: this.database,
+      book: this.book,
+      leaseMs,
+      report: () => this.report(),
+      onLost: (lease) => this.flow.lost(lease),
+      onCancelRequested: (lease) => this.flow.cancelRequested(lease)
+    })
+  }
+
+  private openClaims(): ClaimLoop {
+    const { store, clock, workerId, leaseMs, pollMs } = this.options
+    return new ClaimLoop({
+      store,
+      clock,
+      database: this.database,
+      workerId,
+      leaseMs,
+      pollMs,
+      types: () => this.types,
+      capacity: () => ({ slots: this.slots, free: this.slots - this.book.size }),
+      onClaimed: (tasks, deadlineAt) => this.flow.claimed(tasks, deadlineAt)
+    })
+  }
+
+  private afterLease(): void {
+    this.leaseClosed.wake()
+    this.claims.slotFreed()
+  }
+
+  private onDatabase(problem: WorkerStatus['problem']): void {
+    if (problem) this.log('warn', `database: ${problem.code}: ${problem.message}`)
+    else this.log('info', 'database: back')
+    this.changed()
+  }
+
+  private onHandlers(reading: HandlerCatalogReading): void {
+    this.types = reading.handlers.map((handler) => handler.type)
+    for (const { file, error } of reading.problems) this.log('error', `handler file ${file}: ${error.message}`)
+    this.pool.reconfigure(this.threadStart())
+    this.claims.nudge()
+    this.changed()
+  }
+
+  private threadStart(): ThreadStart {
+    const { handlers, artifactDir, threadMemoryMb } = this.options
+    const own = this.catalog.reading.handlers.flatMap(({ type, file }) =>
+      file === null ? [] : [[type, file] as const]
+    )
+    const fileOfType = Object.fromEntries(own)
+    return {
+      memoryMb: threadMemoryMb,
+      config: { mode: 'run', builtIn: handlers.builtIn, files: [], fileOfType, artifactDir }
+    }
+  }
+
+  private report(): WorkerReport {
+    const { workerId, version, clock } = this.options
+    this.pool.trim()
+    const { slots, running, threads, queued, database, claimLatency, droppedLogLines } = this.status()
+    const ago = (at: number | null): number | null => (at === null ? null : Math.round(clock.monotonic() - at))
+    return {
+      id: workerId,
+      incarnation: this.incarnation,
+      host: hostname(),
+      pid: process.pid,
+      version,
+      status: this.state === 'starting' ? 'running' : this.state,
+      slots,
+      running,
+      threads,
+      queued,
+      claimP50Ms: claimLatency?.p50 ?? null,
+      claimP95Ms: claimLatency?.p95 ?? null,
+      claimP99Ms: claimLatency?.p99 ?? null,
+      database,
+      polledAgoMs: ago(this.claims.lastPollAt),
+      claimedAgoMs: ago(this.claims.lastClaimAt),
+      fault: droppedLogLines > 0 ? `${droppedLogLines} log lines were dropped` : null
+    }
+  }
+
+  private enter(state: WorkerStatus['status']): void {
+    this.state = state
+    this.changed()
+  }
+
+  private changed(): void {
+    this.options.onChange(this.status())
+  }
+
+  private log(level: LogLevel, message: string, taskId: string | null = null): void {
+    this.options.onLog({ at: this.options.clock.now(), level, message, taskId })
+  }
+}
+
+/** An option that is given as undefined has its default, like one that is left out. */
+function withDefaults(given: WorkerOptions): Required<WorkerOptions> {
+  return {
+    ...given,
+    heartbeatStore: given.heartbeatStore ?? given.store,
+    artifactDays: given.artifactDays ?? workerDefaults.artifactDays,
+    rowSink: given.rowSink ?? workerDefaults.rowSink,
+    leaseMs: given.leaseMs ?? workerDefaults.leaseMs,
+    pollMs: given.pollMs ?? workerDefaults.pollMs,
+    recoverMs: given.recoverMs ?? workerDefaults.recoverMs,
+    graceMs: given.graceMs ?? workerDefaults.graceMs,
+    timeoutGraceMs: given.timeoutGraceMs ?? workerDefaults.timeoutGraceMs,
+    cancelGraceMs: given.cancelGraceMs ?? workerDefaults.cancelGraceMs,
+    threadMemoryMb: given.threadMemoryMb ?? workerDefaults.threadMemoryMb,
+    onLog: given.onLog ?? workerDefaults.onLog,
+    onChange: given.onChange ?? workerDefaults.onChange
+  }
+}
