@@ -45,6 +45,8 @@ export class Session {
   /** It was given up without an answer: a statement and its locks may live on there. */
   overdue = false
   private broken = false
+  /** Statements without an answer. The driver forgets them when the connection is ended from this side. */
+  private readonly unanswered = new Set<(error: AppError) => void>()
   private readonly driver: DriverConnection
   private readonly options: SessionOptions
 
@@ -80,6 +82,7 @@ export class Session {
     if (this.broken) return
     this.broken = true
     destroyDriver(this.driver)
+    for (const fail of this.unanswered) fail(connectionLost())
     this.onBroken()
   }
 
@@ -95,9 +98,12 @@ export class Session {
 
   private async answer(timeoutMs: number, send: (done: DriverCallback) => void): Promise<SqlResult> {
     if (this.broken) throw connectionLost()
-    const work = new Promise<unknown>((resolve, reject) =>
+    let lost: (error: AppError) => void = () => undefined
+    const work = new Promise<unknown>((resolve, reject) => {
+      lost = reject
+      this.unanswered.add(lost)
       send((error, result) => (error ? reject(error) : resolve(result)))
-    )
+    })
     const late = (): AppError => new StatementOverdue(timeoutMs)
     try {
       return toResult(await withDeadline(this.options.clock, timeoutMs + answerGraceMs, work, late))
@@ -106,6 +112,8 @@ export class Session {
       if (error instanceof StatementOverdue) this.overdue = true
       if (this.overdue || breaksConnection(error)) this.destroy()
       throw error
+    } finally {
+      this.unanswered.delete(lost)
     }
   }
 }
