@@ -1,7 +1,7 @@
 import type { LinkState, Problem } from '../../contract/index.ts'
 import { AppError, toAppError, withDeadline, type Clock, type QueueReading } from '../../kernel/index.ts'
+import { createSampler, type Sampler, type SamplerState, type Tick } from '../../monitoring/index.ts'
 import type { TaskStore } from '../../queue/task-store.ts'
-import { Wakeup } from './wakeup.ts'
 
 /** An open queue and what belongs to it. */
 export interface OpenQueue {
@@ -9,35 +9,28 @@ export interface OpenQueue {
   close(): Promise<void>
 }
 
-/** What trying to open came to. Failing to reach the database is thrown instead. */
-export type Opening =
-  | { readonly status: 'ready'; readonly queue: OpenQueue }
-  | Extract<LinkState, { status: 'schema' | 'locked' }>
+/** In the way of opening, and nothing that waiting alone would change. */
+export type Obstacle = Extract<LinkState, { status: 'schema' | 'locked' }>
 
-/** One sampling of an open queue, as `monitoring` does it: when the next one is due is its decision. */
-export interface LookResult {
-  readonly reading: QueueReading
-  readonly nextInMs: number
-}
+/** What trying to open came to. Failing to reach the database is thrown instead. */
+export type Opening = { readonly status: 'ready'; readonly queue: OpenQueue } | Obstacle
 
 export interface QueueLinkOptions {
+  readonly connectionId: string
   readonly clock: Clock
+  /** The number of the last tick that the page has seen of this connection. */
+  readonly lastSeq: number
   open(): Promise<Opening>
-  look(store: TaskStore): Promise<LookResult>
   onState(state: LinkState): void
-  /** After each good reading; what it does is not waited for by the page, but by the next reading. */
-  onReading(reading: QueueReading, store: TaskStore): Promise<void>
+  onTick(tick: Tick, store: TaskStore): void
   toProblem(error: unknown): Problem
+  onBug(error: unknown): void
 }
 
-/** A pause that starts short, so that a restarted database is found at once, and does not hammer one that stays away. */
-const firstRetryMs = 1_000
-const longestRetryMs = 30_000
 /** A wrong password is not tried every second: servers lock accounts. */
 const userErrorRetryMs = 60_000
-/** Somebody else may have made the tables, or given them back. */
-const schemaRecheckMs = 30_000
-const openDeadlineMs = 30_000
+/** Of opening and reading together. */
+const readDeadlineMs = 20_000
 const closeDeadlineMs = 5_000
 /** How long a page's request waits for the first connect. */
 const firstConnectMs = 10_000
@@ -45,56 +38,78 @@ const firstConnectMs = 10_000
 /** The statement failed, not the link: what is open stays open. */
 const keepsLink: readonly string[] = ['STATEMENT_TIMEOUT', 'POOL_EXHAUSTED', 'LOCK_TIMEOUT', 'DEADLOCK']
 
+class ObstacleError extends Error {
+  readonly obstacle: Obstacle
+  constructor(obstacle: Obstacle) {
+    super(obstacle.status)
+    this.obstacle = obstacle
+  }
+}
+
 /**
  * Keeps one connection's queue open and looked at. Whatever fails becomes a state that the page shows, and is tried again by itself,
- * for ever: a database that comes back needs nobody.
+ * for ever: a database that comes back needs nobody. When to look, and when to try again, is the sampler's decision.
  */
 export class QueueLink {
   private readonly options: QueueLinkOptions
-  private readonly stopping = new AbortController()
-  private readonly wakeup: Wakeup
+  private readonly sampler: Sampler
   private readonly waiting = new Set<() => void>()
   private queue: OpenQueue | undefined
   private current: LinkState = { status: 'connecting' }
-  private failures = 0
-  private lastReadingAt: number | null = null
-  private problem: AppError | undefined
-  private loop: Promise<void> | undefined
+  private failure: AppError | undefined
+  /** Until when the last refusal is repeated without asking the server (monotonic). */
+  private refusal: { readonly error: unknown; readonly until: number } | undefined
+  private stopped = false
 
   constructor(options: QueueLinkOptions) {
     this.options = options
-    this.wakeup = new Wakeup(options.clock)
+    const { clock, connectionId, lastSeq } = options
+    this.sampler = createSampler({
+      connectionId,
+      clock,
+      lastSeq,
+      deadlineMs: readDeadlineMs,
+      read: () => this.read(),
+      onState: (state) => this.onSampler(state),
+      onTick: (tick) => this.queue && options.onTick(tick, this.queue.store),
+      onBug: (error) => options.onBug(error)
+    })
   }
 
   get state(): LinkState {
     return this.current
   }
 
+  get seq(): number {
+    return this.sampler.seq
+  }
+
   start(): void {
-    this.loop ??= this.run()
+    this.sampler.start()
   }
 
   async stop(): Promise<void> {
-    this.stopping.abort()
-    this.wakeup.wake()
-    await this.loop
+    this.stopped = true
+    await this.sampler.stop()
+    await this.closeQueue()
   }
 
   /** Tries now instead of at `nextTryAt`. */
   retryNow(): void {
-    this.wakeup.wake()
+    this.refusal = undefined
+    this.sampler.retryNow()
   }
 
   /** The store while the link is usable; else throws what is in the way, as the page shows it. */
   async store(): Promise<TaskStore> {
     if (this.current.status === 'connecting') await this.settled()
     if (this.queue) return this.queue.store
-    throw this.obstacle()
+    throw this.inTheWay()
   }
 
-  /** Resolves when the first attempt to open has come to something, at most after ten seconds. */
+  /** Resolves when the first attempt has come to something. Throws CONNECT_TIMEOUT after ten seconds. */
   async settled(): Promise<void> {
-    if (this.current.status !== 'connecting' || this.stopping.signal.aborted) return
+    if (this.current.status !== 'connecting' || this.stopped) return
     let changed = (): void => undefined
     const change = new Promise<void>((resolve) => (changed = resolve))
     this.waiting.add(changed)
@@ -102,63 +117,42 @@ export class QueueLink {
     await withDeadline(this.options.clock, firstConnectMs, change, late).finally(() => this.waiting.delete(changed))
   }
 
-  private async run(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      try {
-        await this.openAndLook()
-      } catch (error) {
-        await this.pauseAfter(error)
-      }
-    }
-    await this.closeQueue()
-  }
-
-  /** Returns when it should begin anew; throws when something failed. */
-  private async openAndLook(): Promise<void> {
+  private async read(): Promise<QueueReading> {
+    if (this.refusal && this.options.clock.monotonic() < this.refusal.until) throw this.refusal.error
     this.queue ??= await this.open()
-    const { queue } = this
-    if (!queue) return
-    const { reading, nextInMs } = await this.options.look(queue.store)
-    if (this.stopping.signal.aborted) return
-    this.failures = 0
-    this.problem = undefined
-    this.lastReadingAt = this.options.clock.now()
-    this.enter({ status: 'live', lastReadingAt: this.lastReadingAt })
-    await this.options.onReading(reading, queue.store)
-    await this.wakeup.wait(nextInMs)
+    return this.queue.store.read()
   }
 
-  private async open(): Promise<OpenQueue | undefined> {
-    const opening = this.options.open()
-    const late = (): AppError => new AppError('CONNECT_TIMEOUT', 'operational', 'The database does not answer.')
-    const opened = await withDeadline(this.options.clock, openDeadlineMs, opening, late).catch((error: unknown) => {
-      // What is opened after all must not stay open unseen.
-      void opening.then((result) => result.status === 'ready' && result.queue.close()).catch(() => undefined)
+  private async open(): Promise<OpenQueue> {
+    try {
+      const opened = await this.options.open()
+      if (opened.status !== 'ready') throw new ObstacleError(opened)
+      // A reading that came too late may have opened a second one meanwhile, or the link has been stopped.
+      if (this.stopped || this.queue) await opened.queue.close()
+      if (this.stopped) throw new AppError('CONNECTION_LOST', 'operational', 'The connection was closed.')
+      return this.queue ?? opened.queue
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'user')
+        this.refusal = { error, until: this.options.clock.monotonic() + userErrorRetryMs }
       throw error
-    })
-    if (opened.status === 'ready') return opened.queue
-    this.failures = 0
-    this.enter(opened)
-    await this.wakeup.wait(schemaRecheckMs)
-    return undefined
+    }
   }
 
-  private async pauseAfter(error: unknown): Promise<void> {
-    if (this.stopping.signal.aborted) return
-    this.problem = toAppError(error)
-    if (!keepsLink.includes(this.problem.code)) await this.closeQueue()
-    this.failures += 1
-    const pauseMs = this.pauseMs(this.problem)
-    const nextTryAt = this.options.clock.now() + pauseMs
-    const problem = this.options.toProblem(error)
-    this.enter({ status: 'lost', since: this.lastReadingAt, nextTryAt, failures: this.failures, problem })
-    await this.wakeup.wait(pauseMs)
-  }
-
-  private pauseMs(error: AppError): number {
-    if (error.kind === 'user') return userErrorRetryMs
-    const growing = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(this.failures - 1, 6))
-    return Math.round(growing * (0.8 + 0.4 * this.options.clock.random()))
+  private onSampler(state: SamplerState): void {
+    if (this.stopped) return
+    if (state.status === 'connecting') return
+    if (state.status === 'live') {
+      this.failure = undefined
+      return this.enter(state)
+    }
+    const cause = state.error.cause
+    if (cause instanceof ObstacleError) return this.enter(cause.obstacle)
+    this.failure = toAppError(state.error)
+    if (!keepsLink.includes(this.failure.code)) void this.closeQueue()
+    const { since, failures } = state
+    const waitsMs = this.refusal ? this.refusal.until - this.options.clock.monotonic() : 0
+    const nextTryAt = Math.max(state.nextTryAt, this.options.clock.now() + waitsMs)
+    this.enter({ status: 'lost', since, failures, nextTryAt, problem: this.options.toProblem(this.failure) })
   }
 
   private async closeQueue(): Promise<void> {
@@ -176,18 +170,18 @@ export class QueueLink {
     this.options.onState(state)
   }
 
-  private obstacle(): AppError {
+  private inTheWay(): AppError {
     if (this.current.status === 'locked')
       return new AppError('LOGIN_REFUSED', 'user', 'Enter the password of this connection first.')
-    if (this.current.status === 'schema') return schemaObstacle(this.current.schema)
-    const { problem } = this
-    if (!problem || problem.kind === 'bug')
+    if (this.current.status === 'schema') return schemaInTheWay(this.current.schema)
+    const { failure } = this
+    if (!failure || failure.kind === 'bug')
       return new AppError('CONNECTION_LOST', 'operational', 'The database cannot be reached now.')
-    return new AppError(problem.code, problem.kind, problem.message, { details: problem.details })
+    return new AppError(failure.code, failure.kind, failure.message, { details: failure.details })
   }
 }
 
-function schemaObstacle(schema: 'missing' | 'outdated' | 'newer'): AppError {
+function schemaInTheWay(schema: 'missing' | 'outdated' | 'newer'): AppError {
   if (schema === 'missing')
     return new AppError('SCHEMA_MISSING', 'user', 'This database has no Taskdeck tables yet: create them first.')
   if (schema === 'outdated')

@@ -61,7 +61,6 @@ async function start(): Promise<void> {
     hostName: hostname(),
     resourcesDir: join(projectRoot, 'resources'),
     migrationsDir: join(projectRoot, 'migrations'),
-    handlerThreadFile: join(import.meta.dirname, 'handler-thread.js'),
     demo: args.demo,
     validateOutputs: process.env['TASKDECK_VALIDATE_OUTPUTS'] === '1'
   })

@@ -28,8 +28,14 @@ export function lockSession(session: Session): void {
   session.setPermissionCheckHandler(() => false)
   session.setDevicePermissionHandler(() => false)
   session.setDisplayMediaRequestHandler((_request, decide) => decide({}))
-  for (const event of ['select-hid-device', 'select-usb-device'] as const)
-    session.on(event, (refused: { preventDefault(): void }) => refused.preventDefault())
+  session.on('select-hid-device', (event, _details, choose) => {
+    event.preventDefault()
+    choose(null)
+  })
+  session.on('select-usb-device', (event, _details, choose) => {
+    event.preventDefault()
+    choose()
+  })
   session.on('select-serial-port', (event, _ports, _contents, choose) => {
     event.preventDefault()
     choose('')

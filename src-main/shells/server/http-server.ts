@@ -58,7 +58,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   })
   server.on('upgrade', (request, socket, head) => {
     socket.on('error', () => socket.destroy())
-    const status = refuseUpgrade(request, port, options.sessions) ?? (sockets.clients.size >= maxPages ? 503 : undefined)
+    const status =
+      refuseUpgrade(request, port, options.sessions) ?? (sockets.clients.size >= maxPages ? 503 : undefined)
     if (status) return endSocket(socket, status)
     sockets.handleUpgrade(request, socket, head, (webSocket) => attach(webSocket, options.servePage))
   })
@@ -202,4 +203,3 @@ async function close(server: Server, sockets: WebSocketServer): Promise<void> {
   server.closeAllConnections()
   await closed
 }
-

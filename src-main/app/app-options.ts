@@ -1,0 +1,33 @@
+import type { SecretVault } from '../connections/index.ts'
+import type { Clock } from '../kernel/index.ts'
+import type { AppLog } from './app-log.ts'
+import type { ServePage } from './rpc-peer.ts'
+import type { AppRouter } from './router/index.ts'
+
+export interface AppOptions {
+  /** All that this app keeps; made when it is not there. One app at a time uses it. */
+  readonly dataDir: string
+  readonly shell: 'electron' | 'server'
+  readonly version: string
+  readonly clock: Clock
+  /** null where the shell cannot reach the operating system's store: passwords last for the session. */
+  readonly vault: SecretVault | null
+  readonly hostName: string
+  /** The project's `resources` and `migrations`. */
+  readonly resourcesDir: string
+  readonly migrationsDir: string
+  /** Starts the local worker with the steady sample at once. */
+  readonly demo?: boolean
+  /** Checks every answer and event against the contract; for development and tests. Inputs are always checked. */
+  readonly validateOutputs?: boolean
+}
+
+export interface TaskdeckApp {
+  /** The contract, implemented. */
+  readonly router: AppRouter
+  /** Serves the router to one page over any line of messages. */
+  readonly servePage: ServePage
+  readonly log: AppLog
+  /** Ends everything cleanly: running tasks get their grace, files are closed. Idempotent. */
+  stop(): Promise<void>
+}

@@ -1,0 +1,7 @@
+export { createApp } from './create-app.ts'
+export type { AppOptions, TaskdeckApp } from './app-options.ts'
+export type { SecretVault } from '../connections/index.ts'
+export type { AppLog } from './app-log.ts'
+export { defaultDataDirectory } from './default-data-directory.ts'
+export { createPageFiles, securityHeaders, type PageFile, type PageFiles } from './page-files.ts'
+export { maxMessageBytes, type PageLine, type PeerSession, type ServePage } from './rpc-peer.ts'

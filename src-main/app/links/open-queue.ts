@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { openMysql, type AccessMode, type MysqlLogin, type SchemaVerdict } from '../../connections/index.ts'
+import { AppError, type Clock, type SqlDatabase } from '../../kernel/index.ts'
+import { mysqlSchema, openMysqlStore } from '../../queue/store-mysql/index.ts'
+import { openSqliteStore, sqliteSchema } from '../../queue/store-sqlite/index.ts'
+import type { SchemaInstaller, SchemaStatus } from '../../queue/task-store.ts'
+import type { Obstacle, Opening } from './queue-link.ts'
+
+/*
+ * How this app opens databases: few connections, short waits. A page asks for one thing at a time, and the sampler for one more.
+ */
+
+const poolSize = 3
+const acquireTimeoutMs = 5_000
+const connectTimeoutMs = 8_000
+const statementTimeoutMs = 8_000
+/** An index on a large table takes its time. */
+const migrationTimeoutMs = 30 * 60_000
+
+export interface DatabasePlaces {
+  readonly clock: Clock
+  /** The project's `migrations`. */
+  readonly migrationsDir: string
+}
+
+export type MysqlUse = 'page' | 'migration' | 'worker' | 'heartbeat'
+
+/** One session for what must not wait behind others (heartbeats) or stands alone (migrations). */
+export function openDatabase(
+  login: MysqlLogin,
+  accessMode: AccessMode,
+  { clock, use }: { clock: Clock; use: MysqlUse }
+): Promise<SqlDatabase> {
+  return openMysql(login, {
+    accessMode,
+    clock,
+    poolSize: use === 'page' ? poolSize : use === 'worker' ? poolSize + 1 : 1,
+    acquireTimeoutMs,
+    connectTimeoutMs,
+    statementTimeoutMs: use === 'migration' ? migrationTimeoutMs : statementTimeoutMs
+  })
+}
+
+export const mysqlInstaller = (database: SqlDatabase, places: DatabasePlaces): SchemaInstaller =>
+  mysqlSchema({ database, migrationsDir: join(places.migrationsDir, 'mysql') })
+
+export async function openMysqlQueue(
+  login: MysqlLogin,
+  accessMode: AccessMode,
+  places: DatabasePlaces
+): Promise<{ opening: Opening; database: Pick<SqlDatabase, 'flavour' | 'serverVersion'> }> {
+  const database = await openDatabase(login, accessMode, { clock: places.clock, use: 'page' })
+  try {
+    const status = await mysqlInstaller(database, places).status()
+    if (status.status !== 'ready') {
+      await database.close()
+      return { opening: obstacleOf(status), database }
+    }
+    const store = await openMysqlStore({ database, clock: places.clock })
+    const close = async (): Promise<void> => {
+      await store.close()
+      await database.close()
+    }
+    return { opening: { status: 'ready', queue: { store, close } }, database }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** The embedded queue is ours alone, so its tables are brought up to date without asking. */
+export async function openLocalQueue(file: string, places: DatabasePlaces): Promise<Opening> {
+  const options = { file, clock: places.clock, migrationsDir: join(places.migrationsDir, 'sqlite') }
+  const installer = sqliteSchema(options)
+  const before = await installer.status()
+  if (before.status === 'newer') return obstacleOf(before)
+  if (before.status !== 'ready') await installer.migrate()
+  const store = await openSqliteStore(options)
+  return { status: 'ready', queue: { store, close: () => store.close() } }
+}
+
+export function obstacleOf(status: Exclude<SchemaStatus, { status: 'ready' }>): Obstacle {
+  if (status.status === 'missing') return { status: 'schema', schema: 'missing', version: 0, latest: 0 }
+  return { status: 'schema', schema: status.status, version: status.version, latest: status.latest }
+}
+
+/** What the last step of a connection test says. A missing schema is no failure: it can be made. */
+export async function schemaVerdict(database: SqlDatabase, places: DatabasePlaces): Promise<SchemaVerdict> {
+  const status = await mysqlInstaller(database, places).status()
+  switch (status.status) {
+    case 'ready':
+      return { status: 'ok', note: `version ${status.version}`, problem: null }
+    case 'missing':
+      return { status: 'warning', note: 'no Taskdeck tables yet', problem: null }
+    case 'outdated':
+      return { status: 'warning', note: `version ${status.version} of ${status.latest}`, problem: null }
+    case 'newer': {
+      const message = `The tables are of a newer Taskdeck (version ${status.version}; this one knows ${status.latest}): use that version.`
+      return { status: 'failed', note: '', problem: new AppError('SCHEMA_NEWER', 'user', message) }
+    }
+  }
+}

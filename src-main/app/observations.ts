@@ -1,0 +1,66 @@
+import { queueReading, type Snapshot, type Tick as PageTick } from '../contract/index.ts'
+import type { History } from '../history/index.ts'
+import type { Clock, QueueReading } from '../kernel/index.ts'
+import type { Tick } from '../monitoring/index.ts'
+
+/** What is known of one queue from this run. */
+interface Observed {
+  readonly tick: PageTick
+  /** Database clock minus ours: charts run on the database's time, as the tasks do. */
+  readonly skewMs: number
+}
+
+/** The readings of this run in memory, and those of all runs in history. */
+export class Observations {
+  private readonly history: History
+  private readonly clock: Clock
+  private readonly latest = new Map<string, Observed>()
+
+  constructor(history: History, clock: Clock) {
+    this.history = history
+    this.clock = clock
+  }
+
+  /** Returns what the page gets; history is written behind it and never fails (see its port). */
+  take({ connectionId, seq, reading, points }: Tick): PageTick {
+    const tick = { connectionId, seq, reading, points: [...points] }
+    this.latest.set(connectionId, { tick, skewMs: reading.at - this.clock.now() })
+    void this.history.append({ connectionId, at: reading.at, points, readingJson: JSON.stringify(reading) })
+    return tick
+  }
+
+  /** The newest tick of each connection in this run. */
+  ticks(): PageTick[] {
+    return [...this.latest.values()].map(({ tick }) => tick)
+  }
+
+  reading(connectionId: string): QueueReading | undefined {
+    return this.latest.get(connectionId)?.tick.reading
+  }
+
+  async forget(connectionId: string): Promise<void> {
+    this.latest.delete(connectionId)
+    await this.history.remove(connectionId)
+  }
+
+  /** Answers from history alone before the database has answered in this run. */
+  async snapshot(connectionId: string, rangeMs: number, maxPoints: number): Promise<Snapshot> {
+    const observed = this.latest.get(connectionId)
+    const to = this.clock.now() + (observed?.skewMs ?? 0)
+    const from = to - rangeMs
+    const { times, stepMs, series } = await this.history.query(connectionId, { from, to, maxPoints })
+    const reading = observed?.tick.reading ?? (await this.lastReading(connectionId))
+    return { connectionId, seq: observed?.tick.seq ?? 0, from, to, stepMs, times, series, reading }
+  }
+
+  /** A reading that an older version wrote in another form is as good as none. */
+  private async lastReading(connectionId: string): Promise<QueueReading | null> {
+    const last = await this.history.lastReading(connectionId)
+    if (!last) return null
+    try {
+      return queueReading.parse(JSON.parse(last.readingJson))
+    } catch {
+      return null
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { TestStep } from '../../contract/index.ts'
+import { testMysqlConnection, type ConnectionTestStep, type MysqlLogin } from '../../connections/index.ts'
+import { AppError } from '../../kernel/index.ts'
+import type { ParsedDraft } from '../links/connections.ts'
+import { schemaVerdict } from '../links/open-queue.ts'
+import { toProblem } from '../problem.ts'
+import { guarded, type Implementer } from './implementer.ts'
+import type { Services } from './services.ts'
+
+export function connectionProcedures(os: Implementer, services: Services) {
+  const { connections, observations, log } = services
+  return os.connections.router({
+    list: os.connections.list.handler(() => connections.views()),
+    test: os.connections.test.handler(({ input, signal }) => guarded(testSteps(services, input, signal), log, signal)),
+    save: os.connections.save.handler(({ input }) => connections.save(input)),
+    remove: os.connections.remove.handler(async ({ input }) => {
+      await connections.remove(input.connectionId)
+      await observations.forget(input.connectionId)
+    }),
+    unlock: os.connections.unlock.handler(({ input }) => connections.unlock(input.connectionId, input.password)),
+    setAccessMode: os.connections.setAccessMode.handler(({ input }) =>
+      connections.setAccessMode(input.connectionId, input.accessMode, input.confirmation)
+    ),
+    schemaPlan: os.connections.schemaPlan.handler(async ({ input }) =>
+      (await connections.schemaPlan(input.connectionId)).map((statement) => ({ ...statement }))
+    ),
+    migrate: os.connections.migrate.handler(({ input }) => connections.migrate(input.connectionId, input.planHash)),
+    retryNow: os.connections.retryNow.handler(({ input }) => connections.retryNow(input.connectionId))
+  })
+}
+
+async function* testSteps(
+  services: Services,
+  draft: ParsedDraft,
+  signal = new AbortController().signal
+): AsyncGenerator<TestStep> {
+  const { clock, places, log } = services
+  const login = await loginOf(services, draft)
+  const steps = testMysqlConnection(login, {
+    accessMode: draft.accessMode,
+    clock,
+    signal,
+    schemaStatus: (database) => schemaVerdict(database, places)
+  })
+  const onPage = (step: ConnectionTestStep): TestStep => ({
+    ...step,
+    note: log.redact(step.note),
+    problem: step.problem && toProblem(step.problem, log)
+  })
+  for await (const step of steps) yield onPage(step)
+}
+
+/** With the password that was typed, or the one that is stored for exactly this host and user. */
+async function loginOf({ secrets, log }: Services, draft: ParsedDraft): Promise<MysqlLogin> {
+  const { mysql } = draft
+  const stored = draft.password === null && draft.id !== null ? await secrets.password(draft.id, mysql) : null
+  const password = draft.password ?? stored
+  if (password === null) throw new AppError('LOGIN_REFUSED', 'user', 'Enter the password to test this connection.')
+  log.hide(password)
+  return { ...mysql, password }
+}

@@ -1,0 +1,32 @@
+import type { AppInfo, AppEvent } from '../../contract/index.ts'
+import type { Secrets } from '../../connections/index.ts'
+import type { Clock } from '../../kernel/index.ts'
+import type { Operations } from '../../operations/index.ts'
+import type { AppLog } from '../app-log.ts'
+import type { EventHub } from '../event-hub.ts'
+import type { Connections } from '../links/connections.ts'
+import type { DatabasePlaces } from '../links/open-queue.ts'
+import type { Observations } from '../observations.ts'
+import type { SettingsFile } from '../settings-file.ts'
+import type { LocalWorker } from '../worker/local-worker.ts'
+
+/** What the procedures work with. */
+export interface Services {
+  readonly clock: Clock
+  readonly log: AppLog
+  readonly hub: EventHub
+  readonly connections: Connections
+  readonly secrets: Secrets
+  readonly observations: Observations
+  readonly operations: Operations
+  readonly localWorker: LocalWorker
+  readonly settings: SettingsFile
+  readonly places: DatabasePlaces
+  readonly artifactDir: string
+  readonly hostName: string
+  /** Who acts, for the audit log. */
+  readonly actor: string
+  readonly validateOutputs: boolean
+  info(): AppInfo
+  publish(event: AppEvent): void
+}

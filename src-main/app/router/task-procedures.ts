@@ -1,0 +1,120 @@
+import { allowedActions, taskLimits, type NewTask, type TaskView } from '../../contract/index.ts'
+import { AppError, type AttemptError, type LogLine, type TaskDetail, type TaskSummary } from '../../kernel/index.ts'
+import { downloadableIds, maskJson, maskText, readArtifact, writeBlock } from '../../operations/index.ts'
+import type { TaskStore } from '../../queue/task-store.ts'
+import { toProblem } from '../problem.ts'
+import type { Implementer } from './implementer.ts'
+import type { Services } from './services.ts'
+
+/** Of one submit, all copies together; one payload may have a MiB. */
+const submitBytes = 64 * 1_048_576
+
+export function taskProcedures(os: Implementer, services: Services) {
+  const { connections, localWorker, publish } = services
+  return os.tasks.router({
+    list: os.tasks.list.handler(async ({ input }) => {
+      const store = await connections.store(input.connectionId)
+      const { rows, nextCursor } = await store.list(input.filter, input.limit, input.cursor)
+      return { rows: rows.map(maskedSummary), nextCursor }
+    }),
+    get: os.tasks.get.handler(async ({ input }) => {
+      const store = await connections.store(input.connectionId)
+      const task = await store.get(input.taskId)
+      if (!task) throw new AppError('NOT_FOUND', 'user', 'There is no such task (any more).')
+      return viewOf(task, input.connectionId, services)
+    }),
+    log: os.tasks.log.handler(async ({ input }) => {
+      const store = await connections.store(input.connectionId)
+      return (await store.log(input.taskId, input.afterId)).map(maskedLine)
+    }),
+    act: os.tasks.act.handler(async ({ input }) => {
+      const answer = await act(services, input)
+      publish({ kind: 'tasksChanged', connectionId: input.connectionId, ids: [input.taskId] })
+      localWorker.nudge(input.connectionId)
+      return { ...answer }
+    }),
+    artifact: os.tasks.artifact.handler(async ({ input }) => {
+      const store = await connections.store(input.connectionId)
+      const { taskId, artifactId } = input
+      const place = { artifactDir: services.artifactDir, hostname: services.hostName }
+      const { bytes, name, contentType } = await readArtifact({ store, taskId, artifactId, ...place })
+      return new File([new Uint8Array(bytes)], name, { type: contentType })
+    }),
+    submit: os.tasks.submit.handler(async ({ input }) => {
+      const store = await connections.writableStore(input.connectionId)
+      const result = await submitCopies(store, input.task, input.count)
+      publish({ kind: 'tasksChanged', connectionId: input.connectionId, ids: [] })
+      localWorker.nudge(input.connectionId)
+      return result
+    })
+  })
+}
+
+type ActInput = Parameters<Parameters<Implementer['tasks']['act']['handler']>[0]>[0]['input']
+
+async function act({ connections, operations, actor }: Services, input: ActInput) {
+  const { connectionId, taskId, action, requestId, confirmation } = input
+  const { name, environment, accessMode } = connections.view(connectionId)
+  const store = await connections.store(connectionId)
+  const target = { connectionId, connectionName: name, environment, accessMode }
+  return operations.act({ ...target, store, taskId, action, requestId, confirmation, actor })
+}
+
+async function viewOf(task: TaskDetail, connectionId: string, services: Services): Promise<TaskView> {
+  const { connections, artifactDir, hostName, log } = services
+  const { checkpoint: _checkpoint, ...shown } = task
+  const { name, accessMode } = connections.view(connectionId)
+  const block = writeBlock({ accessMode, connectionName: name })
+  const payload = maskJson(task.payload)
+  return {
+    ...shown,
+    errorMessage: task.errorMessage === null ? null : maskText(task.errorMessage),
+    payload: payload.text,
+    maskedFields: payload.maskedFields,
+    result: task.result === null ? null : maskJson(task.result).text,
+    attempts: task.attempts.map((attempt) => ({ ...attempt, error: attempt.error && maskedError(attempt.error) })),
+    actions: block ? [] : allowedActions(task.state),
+    actionsBlocked: block ? toProblem(block, log) : null,
+    downloadable: await downloadableIds(task.artifacts, { artifactDir, hostname: hostName })
+  }
+}
+
+async function submitCopies(store: TaskStore, task: NewTask, count: number) {
+  if (count > 1 && task.idempotencyKey !== null)
+    throw new AppError(
+      'INVALID_INPUT',
+      'user',
+      'A task with an idempotency key exists once: submit one, or leave the key out.'
+    )
+  if (Buffer.byteLength(task.payload) * count > submitBytes)
+    throw new AppError('INVALID_INPUT', 'user', 'That is more than 64 MiB of payloads at once: submit fewer.')
+  const counts = { created: 0, existing: 0 }
+  let firstId = ''
+  for (let left = count; left > 0; left -= taskLimits.submitBatch) {
+    const copies = Array.from({ length: Math.min(left, taskLimits.submitBatch) }, () => task)
+    for (const result of await store.submit(copies)) {
+      if (result.status === 'conflict') throw keyConflict(result.taskId)
+      firstId ||= result.taskId
+      counts[result.status === 'created' ? 'created' : 'existing'] += 1
+    }
+  }
+  return { ...counts, firstId }
+}
+
+const keyConflict = (taskId: string): AppError =>
+  new AppError(
+    'KEY_CONFLICT',
+    'user',
+    `Task ${taskId} has this idempotency key and another payload: choose another key.`,
+    {
+      details: { taskId }
+    }
+  )
+
+/** Error texts and log lines are free text: what looks like a secret in them does not reach the page. */
+const maskedSummary = (task: TaskSummary): TaskSummary => ({
+  ...task,
+  errorMessage: task.errorMessage === null ? null : maskText(task.errorMessage)
+})
+const maskedError = (error: AttemptError): AttemptError => ({ ...error, message: maskText(error.message) })
+const maskedLine = (line: LogLine): LogLine => ({ ...line, message: maskText(line.message) })

@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { AppError, systemClock, toAppError, withDeadline, type LogLevel } from '../kernel/index.ts'
+import { Backoff } from '../queue/pool/backoff.ts'
+import { createWorker, newWorkerId, type Worker } from '../queue/pool/index.ts'
+import { sqliteSchema } from '../queue/store-sqlite/index.ts'
+import type { SchemaInstaller } from '../queue/task-store.ts'
+import { defaultDataDirectory } from './default-data-directory.ts'
+import { mysqlInstaller, openDatabase, type DatabasePlaces } from './links/open-queue.ts'
+import { openWorkerQueue, type WorkerQueue } from './worker/worker-queue.ts'
+import { parseWorkerArguments, workerUsage, type WorkerArguments } from './worker-arguments.ts'
+
+/*
+ * The worker without a shell: `npm run worker -- ...`. Exits with 0 after a signal, 2 when the user must change something
+ * first, 1 on a bug. Events go to stderr, one a line.
+ */
+
+type Connection = NonNullable<WorkerArguments['connection']>
+
+const clock = systemClock
+const stopping = new AbortController()
+const projectRoot = join(import.meta.dirname, '../..')
+const places: DatabasePlaces = { clock, migrationsDir: join(projectRoot, 'migrations') }
+let secrets: string[] = []
+let asJson = false
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    if (stopping.signal.aborted) process.exit(128 + constants.signals[signal])
+    say('info', `${signal}: stopping; a second one ends at once`)
+    stopping.abort()
+  })
+}
+for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+  process.on(event, (error: unknown) => {
+    say('error', `bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    process.exit(1)
+  })
+}
+
+async function main(): Promise<number> {
+  const given = parseWorkerArguments(process.argv.slice(2), process.env, process.cwd())
+  asJson = given.json
+  if (given.help || !given.connection) {
+    process.stdout.write(workerUsage)
+    return 0
+  }
+  if (given.connection.kind === 'mysql') hide(given.connection.login.password)
+  const queue = await openPatiently(given.connection, given.migrate)
+  if (!queue) return 0
+  const worker = workerOf(given, queue)
+  await worker.start()
+  await untilStopped()
+  await worker.stop()
+  const late = (): Error => new AppError('CONNECTION_LOST', 'operational', 'The database did not let go in time.')
+  await withDeadline(clock, 2_000, queue.close(), late).catch((error: unknown) =>
+    say('warn', toAppError(error).message)
+  )
+  return 0
+}
+
+function workerOf(given: WorkerArguments, queue: WorkerQueue): Worker {
+  const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { version: string }
+  return createWorker({
+    store: queue.store,
+    heartbeatStore: queue.heartbeatStore,
+    rowSink: queue.rowSink,
+    clock,
+    workerId: given.id ?? newWorkerId(),
+    version,
+    slots: given.concurrency,
+    handlers: { builtIn: true, dir: given.handlersDir },
+    artifactDir: given.artifactDir ?? join(defaultDataDirectory(process.env, process.platform), 'artifacts'),
+    leaseMs: given.leaseMs,
+    pollMs: given.pollMs,
+    recoverMs: given.recoverMs,
+    graceMs: given.graceMs,
+    onLog: ({ level, message, taskId }) => say(level, message, taskId)
+  })
+}
+
+/** Keeps trying while the database is away; undefined when it was stopped meanwhile. Throws what only the user can mend. */
+async function openPatiently(connection: Connection, migrate: boolean): Promise<WorkerQueue | undefined> {
+  const backoff = new Backoff(clock, { firstMs: 500, capMs: 10_000 })
+  let said = ''
+  while (!stopping.signal.aborted) {
+    try {
+      return await openOnce(connection, migrate)
+    } catch (error) {
+      const problem = toAppError(error)
+      if (needsUser(problem)) throw problem
+      if (problem.code !== said) say('warn', `waiting for the database: ${problem.code}: ${problem.message}`)
+      said = problem.code
+      await clock.sleep(backoff.next(), stopping.signal).catch(() => undefined)
+    }
+  }
+  return undefined
+}
+
+async function openOnce(connection: Connection, migrate: boolean): Promise<WorkerQueue> {
+  if (connection.kind === 'sqlite') {
+    const { file } = connection
+    await prepareSchema(sqliteSchema({ file, clock, migrationsDir: join(places.migrationsDir, 'sqlite') }), migrate)
+    return openWorkerQueue(null, file, places)
+  }
+  const database = await openDatabase(connection.login, 'read-write', { clock, use: 'migration' })
+  try {
+    await prepareSchema(mysqlInstaller(database, places), migrate)
+  } finally {
+    await database.close()
+  }
+  return openWorkerQueue(connection.login, '', places)
+}
+
+async function prepareSchema(installer: SchemaInstaller, migrate: boolean): Promise<void> {
+  const schema = await installer.status()
+  if (schema.status === 'ready') return
+  if (schema.status === 'newer') {
+    const message = `The tables are of a newer Taskdeck (version ${schema.version}; this one knows ${schema.latest}): use that version.`
+    throw new AppError('SCHEMA_NEWER', 'user', message)
+  }
+  if (migrate) {
+    await installer.migrate()
+    return say('info', 'the tables are up to date now')
+  }
+  const missing = schema.status === 'missing'
+  const message = missing ? 'There are no Taskdeck tables in this database' : 'The tables are of an older Taskdeck'
+  const code = missing ? 'SCHEMA_MISSING' : 'SCHEMA_OUTDATED'
+  throw new AppError(code, 'user', `${message}: start once with --migrate, or let the app make them.`)
+}
+
+const needsUser = ({ kind, code }: AppError): boolean =>
+  kind !== 'operational' || code.startsWith('SCHEMA_') || code === 'FILE_UNAVAILABLE'
+
+const untilStopped = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (stopping.signal.aborted) return resolve()
+    stopping.signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+function hide(password: string): void {
+  secrets = [password, encodeURIComponent(password)].filter((secret) => secret.length > 2)
+}
+
+function say(level: LogLevel, message: string, taskId: string | null = null): void {
+  const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)
+  const at = new Date(clock.now()).toISOString()
+  // One event, one line: what a handler prints may have several.
+  const line = asJson
+    ? JSON.stringify({ at, level, taskId, message: clean })
+    : `${at} ${level} ${taskId === null ? '' : `[task ${taskId}] `}${clean.replaceAll('\n', '\n    ')}`
+  process.stderr.write(`${line}\n`)
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    const problem = toAppError(error)
+    say(
+      'error',
+      problem.kind === 'bug' ? `bug: ${problem.stack ?? problem.message}` : `${problem.code}: ${problem.message}`
+    )
+    process.exit(problem.kind === 'bug' ? 1 : 2)
+  }
+)

@@ -1,0 +1,30 @@
+import type { WorkerLogLine } from '../../contract/index.ts'
+
+const keptLines = 200
+
+/** The worker's newest lines, and those that the page has not been sent yet. */
+export class LogBatch {
+  private readonly redact: (text: string) => string
+  private lines: WorkerLogLine[] = []
+  private unsent: WorkerLogLine[] = []
+
+  constructor(redact: (text: string) => string) {
+    this.redact = redact
+  }
+
+  add(line: WorkerLogLine): void {
+    const clean = { ...line, message: this.redact(line.message) }
+    this.lines = [...this.lines, clean].slice(-keptLines)
+    this.unsent = [...this.unsent, clean].slice(-keptLines)
+  }
+
+  newest(): WorkerLogLine[] {
+    return this.lines
+  }
+
+  takeUnsent(): WorkerLogLine[] {
+    const lines = this.unsent
+    this.unsent = []
+    return lines
+  }
+}
