@@ -36,6 +36,8 @@ export const routes: RouteRecordRaw[] = [
 ]
 
 export function createPageRouter(pinia: Pinia): Router {
+  // Pages that belong to no connection keep the last one, also across a restart.
+  useConnectionsStore(pinia).currentId = localStorage.getItem(lastKey) ?? localConnectionId
   const router = createRouter({ history: createWebHashHistory(), routes })
   router.afterEach((to) => {
     const id = to.params['connectionId']

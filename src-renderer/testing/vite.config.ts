@@ -10,6 +10,8 @@ export default defineConfig({
   root: here,
   publicDir: false,
   cacheDir: `${here}../../node_modules/.cache/vite-testing`,
+  // Found late, each of these would reload the page.
+  optimizeDeps: { include: ['echarts/core', 'echarts/charts', 'echarts/components', 'echarts/renderers', 'naive-ui'] },
   server: { host: '127.0.0.1', fs: { allow: [`${here}../..`] } },
   resolve: { alias: { '@contract': `${here}../../src-main/contract/index.ts`, '@': renderer.replace(/\/$/, '') } },
   plugins: [vue(), VueI18n({ include: `${renderer}shared/i18n/locales/**`, runtimeOnly: true })]

@@ -28,8 +28,11 @@ export const i18n = createI18n({
   messages: { en: messagesOf('en'), 'zh-CN': messagesOf('zh-CN') } as never
 })
 
+/** What the page needs of vue-i18n outside components; its own types are too deep to instantiate here. */
+const composer = i18n.global as unknown as { te: (key: string, locale: string) => boolean; locale: { value: string } }
+
 /** Whether there is a text for a key that is made at run time, such as a problem's code. */
-export const hasText = (key: string): boolean => i18n.global.te(key, 'en')
+export const hasText = (key: string): boolean => composer.te(key, 'en')
 
 const storageKey = 'taskdeck.language'
 
@@ -45,7 +48,7 @@ export function resolveLanguage(
 export function speak(preference: Settings['language']): void {
   const language = resolveLanguage(preference)
   localStorage.setItem(storageKey, preference)
-  ;(i18n.global.locale as unknown as { value: string }).value = language
+  composer.locale.value = language
   document.documentElement.lang = language
 }
 

@@ -1,0 +1,53 @@
+import type { QueueReading } from '@contract'
+import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
+import { troubleRate } from './reading-numbers.ts'
+import { enoughAttempts, thresholds } from './thresholds.ts'
+
+/** One type of the queue. Rates are fractions; null is unknown. */
+export interface TypeRow {
+  readonly type: string
+  readonly depth: number
+  readonly running: number
+  readonly trend: readonly (number | null)[]
+  readonly oldestMs: number | null
+  readonly in1m: number | null
+  readonly out1m: number | null
+  readonly failureRate: number | null
+  readonly failed5m: number | null
+  readonly retryRate: number | null
+  readonly p95Ms: number | null
+  readonly failing: boolean
+}
+
+/** Every type that waits, runs or ran in the last minutes, the deepest first. */
+export function typeRows(reading: QueueReading, ring: SeriesRing | null): TypeRow[] {
+  const names = new Set([
+    ...reading.flow.map((flow) => flow.type),
+    ...reading.depth.map((part) => part.type),
+    ...reading.oldest.map((one) => one.type)
+  ])
+  return [...names]
+    .map((type) => rowOf(type, reading, ring))
+    .sort((a, b) => b.depth - a.depth || (a.type < b.type ? -1 : 1))
+}
+
+function rowOf(type: string, reading: QueueReading, ring: SeriesRing | null): TypeRow {
+  const flow = reading.flow.find((one) => one.type === type)
+  const parts = reading.depth.filter((part) => part.type === type)
+  const share = (n: number | undefined): number | null => (flow && flow.ended5m > 0 ? (n ?? 0) / flow.ended5m : null)
+  const trouble = flow ? troubleRate(flow) : null
+  return {
+    type,
+    depth: parts.reduce((total, part) => total + part.count, 0),
+    running: parts.find((part) => part.state === 'RUNNING')?.count ?? 0,
+    trend: valuesOf(ring, 'depth', type),
+    oldestMs: reading.oldest.find((one) => one.type === type)?.ageMs ?? null,
+    in1m: flow?.submitted1m ?? null,
+    out1m: flow?.finished1m ?? null,
+    failureRate: share(flow?.failed5m),
+    failed5m: flow?.failed5m ?? null,
+    retryRate: share(flow?.retried5m),
+    p95Ms: flow?.duration?.p95 ?? null,
+    failing: (flow?.ended5m ?? 0) >= enoughAttempts && (trouble ?? 0) > thresholds.failureRate
+  }
+}
