@@ -72,6 +72,7 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   const aborted = new Promise<never>((_resolve, reject) => {
     stop = () => reject(signal.reason instanceof Error ? signal.reason : new DOMException('aborted', 'AbortError'))
     signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
   })
   try {
     return await Promise.race([work, aborted])
