@@ -54,7 +54,7 @@ async function download({ insist }) {
   const lines = output.split('\n').map((line) => line.trim())
   const reason =
     lines.find((line) => /killed, not ended|Error|ENOTFOUND|ECONN|failed/.test(line)) ?? `exit code ${code}`
-  const problem = `Electron could not be downloaded: ${reason.slice(0, 200)}`
+  const problem = `Electron could not be downloaded: ${reason.replace(/^TypeError: /, '').slice(0, 200)}`
   writeFileSync(failureMark, problem)
   return problem
 }

@@ -107,8 +107,9 @@ async function perform(check) {
   return { passed, failed, text }
 }
 
-const step = (command, args, { deadlineMs = 5 * minuteMs, env = {} } = {}) =>
-  run(command, args, { env: toolEnv(env), deadlineMs, show: options.verbose })
+function step(command, args, { deadlineMs = 5 * minuteMs, env = {} } = {}) {
+  return run(command, args, { env: toolEnv(env), deadlineMs, show: options.verbose })
+}
 
 /** One check that passes when its command does. */
 async function node(args) {
@@ -116,7 +117,9 @@ async function node(args) {
   return code === 0 ? { passed: 1, output } : { failed: 1, output }
 }
 
-const tool = (name, args) => node([toolScript(name), ...args])
+function tool(name, args) {
+  return node([toolScript(name), ...args])
+}
 
 /** Counts come from vitest's own report: a run without a test, or that ends badly in another way, is a failure. */
 async function vitest(args, { before = [], env = {}, deadlineMs = 8 * minuteMs } = {}) {
