@@ -1,0 +1,8 @@
+export { createOperations, writeBlock } from './operations.ts'
+export type { ActRequest, ActionTarget, Operations, OperationsOptions } from './operations.ts'
+export type { Answer } from './outcome.ts'
+export { maskJson, sensitiveKeys, maskedFieldsShown } from './mask-json.ts'
+export type { MaskedJson } from './mask-json.ts'
+export { mask, maskText } from './mask-text.ts'
+export { artifactMaxBytes, downloadableIds, readArtifact } from './artifact.ts'
+export type { ArtifactFile, ArtifactPlace } from './artifact.ts'
