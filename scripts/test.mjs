@@ -129,7 +129,8 @@ async function vitest(args, { before = [], env = {}, deadlineMs = 8 * minuteMs }
     const line = [...before, toolNode(), toolScript('vitest'), 'run', ...args]
     line.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`)
     const { code, output } = await step(line[0], line.slice(1), { deadlineMs, env })
-    return { ...count(code, report), output }
+    const counts = count(code, report)
+    return { ...counts, output: [output.trim(), counts.note].filter(Boolean).join('\n') }
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
@@ -140,16 +141,18 @@ function count(code, reportFile) {
   try {
     report = JSON.parse(readFileSync(reportFile, 'utf8'))
   } catch {
-    return { failed: 1 }
+    return { failed: 1, note: 'vitest wrote no report.' }
   }
   const passed = report.numPassedTests
   // A file that does not load has no tests to count; a skipped test is one that nobody ran.
   const brokenFiles = report.testResults.filter(
     (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')
   ).length
-  const failed = report.numTotalTests - passed + brokenFiles
-  const badEnd = code !== 0 || report.numTotalTests === 0
-  return { passed, failed: failed === 0 && badEnd ? 1 : failed }
+  const notRun = report.numTotalTests - passed - report.numFailedTests
+  const failed = report.numFailedTests + notRun + brokenFiles
+  if (failed === 0 && report.numTotalTests === 0) return { passed, failed: 1, note: 'No test was run.' }
+  if (failed === 0 && code !== 0) return { passed, failed: 1, note: `All tests passed, but vitest ended with ${code}.` }
+  return { passed, failed, note: notRun > 0 ? `${notRun} skipped tests count as failed.` : '' }
 }
 
 async function endToEnd() {
