@@ -250,19 +250,20 @@ export class Connections {
   }
 
   private open(id: string, stored: StoredConnection | null, lastSeq = 0): void {
-    const { clock, log, onChange, onTick } = this.options
+    const { options } = this
+    const { clock, log } = options
     let shown = ''
     const link = new QueueLink({
       connectionId: id,
       clock,
       lastSeq,
       open: () => this.openQueue(id, stored),
-      onTick: (tick, store) => onTick(tick, { store, accessMode: stored?.accessMode ?? 'read-write' }),
+      onTick: (tick, store) => options.onTick(tick, { store, accessMode: stored?.accessMode ?? 'read-write' }),
       onState: (state) => {
         const summary = summaryOf(state)
         if (summary !== shown) log.write(state.status === 'lost' ? 'warn' : 'info', `connection ${id}: ${summary}`)
         shown = summary
-        onChange()
+        options.onChange()
       },
       toProblem: (error) => toProblem(error, log),
       onBug: (error) => log.bug(error)

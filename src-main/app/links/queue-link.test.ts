@@ -29,7 +29,7 @@ interface Setup {
   readonly link: QueueLink
   readonly seqs: number[]
   /** Resolves with the next state, once the link waits again. */
-  next(act?: () => void): Promise<LinkState>
+  readonly next: (act?: () => void) => Promise<LinkState>
 }
 
 function setup(open: () => Promise<Opening>, clock = stillClock): Setup {

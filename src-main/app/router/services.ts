@@ -27,6 +27,6 @@ export interface Services {
   /** Who acts, for the audit log. */
   readonly actor: string
   readonly validateOutputs: boolean
-  info(): AppInfo
-  publish(event: AppEvent): void
+  readonly info: () => AppInfo
+  readonly publish: (event: AppEvent) => void
 }

@@ -62,12 +62,11 @@ async function act({ connections, operations, actor }: Services, input: ActInput
 
 async function viewOf(task: TaskDetail, connectionId: string, services: Services): Promise<TaskView> {
   const { connections, artifactDir, hostName, log } = services
-  const { checkpoint: _checkpoint, ...shown } = task
   const { name, accessMode } = connections.view(connectionId)
   const block = writeBlock({ accessMode, connectionName: name })
   const payload = maskJson(task.payload)
   return {
-    ...shown,
+    ...withoutCheckpoint(task),
     errorMessage: task.errorMessage === null ? null : maskText(task.errorMessage),
     payload: payload.text,
     maskedFields: payload.maskedFields,
@@ -78,6 +77,9 @@ async function viewOf(task: TaskDetail, connectionId: string, services: Services
     downloadable: await downloadableIds(task.artifacts, { artifactDir, hostname: hostName })
   }
 }
+
+/** Only the handler knows what is in it, so nothing of it can be masked. */
+const withoutCheckpoint = ({ checkpoint: _checkpoint, ...shown }: TaskDetail): Omit<TaskDetail, 'checkpoint'> => shown
 
 async function submitCopies(store: TaskStore, task: NewTask, count: number) {
   if (count > 1 && task.idempotencyKey !== null)

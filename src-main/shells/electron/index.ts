@@ -64,6 +64,8 @@ async function start(): Promise<void> {
     demo: args.demo,
     validateOutputs: process.env['TASKDECK_VALIDATE_OUTPUTS'] === '1'
   })
+  // A promise that nobody awaited is a bug of ours; it must not end the tasks that run here.
+  process.on('unhandledRejection', (error) => taskdeck.log.bug(error))
   stopWithTheApp(taskdeck)
   servePagePorts({
     servePage: taskdeck.servePage,

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import { contextBridge, ipcRenderer } from 'electron'
 
 /*

@@ -47,6 +47,8 @@ async function start(args: LaunchArguments): Promise<void> {
     validateOutputs: process.env['TASKDECK_VALIDATE_OUTPUTS'] === '1'
   })
   running.add(() => app.stop())
+  // A promise that nobody awaited is a bug of ours; it must not end the tasks that run here.
+  process.on('unhandledRejection', (error) => app.log.bug(error))
   const sessions = new Sessions(systemClock)
   const server = await listen({
     port: args.port,
