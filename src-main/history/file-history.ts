@@ -45,16 +45,14 @@ export class FileHistory implements History {
         now: this.options.clock.now(),
         spacingMs: this.spacing(connectionId, query)
       })
-      const lines = new Map<string, Line>()
-      const wanted = (name: SeriesName): boolean =>
-        (query.metrics?.includes(name.metric) ?? true) && (query.types?.includes(name.type) ?? true)
+      const lines = new Lines(query)
       const range = { from: buckets.first, to: query.to, layer: buckets.layer }
       this.read(connectionId, (store) =>
         store.visit(connectionId, range, (at, name, value, weightMs) => {
-          if (wanted(name)) addValue(lines, name, { bucket: bucketOf(buckets, at), value, weightMs })
+          lines.add(name, bucketOf(buckets, at), value, weightMs)
         })
       )
-      return windowOf(buckets, lines)
+      return windowOf(buckets, lines.byName)
     })
   }
 
@@ -140,24 +138,44 @@ export class FileHistory implements History {
   }
 }
 
-type Line = SeriesName & { readonly values: Map<number, Combined> }
+interface Line extends SeriesName {
+  /** By bucket; a missing one is unknown. */
+  readonly values: (Combined | undefined)[]
+}
+
+/** The series of one answer. A range holds up to a million values: what is asked of a name is asked once. */
+class Lines {
+  readonly byName = new Map<string, Line>()
+  /** By the store's own object for the name; null when the series is not wanted. */
+  private readonly known = new Map<SeriesName, Line | null>()
+  private readonly query: HistoryQuery
+
+  constructor(query: HistoryQuery) {
+    this.query = query
+  }
+
+  add(name: SeriesName, bucket: number, value: number, weightMs: number): void {
+    let line = this.known.get(name)
+    if (line === undefined) this.known.set(name, (line = this.lineOf(name)))
+    if (line === null || bucket < 0) return
+    const combined = line.values[bucket]
+    if (combined) combined.add(value, weightMs)
+    else line.values[bucket] = new Combined(ruleOf(name.metric), value, weightMs)
+  }
+
+  private lineOf(name: SeriesName): Line | null {
+    const { metrics, types } = this.query
+    if (!(metrics?.includes(name.metric) ?? true) || !(types?.includes(name.type) ?? true)) return null
+    const key = `${name.metric} ${name.type}`
+    const line = this.byName.get(key) ?? { ...name, values: [] }
+    this.byName.set(key, line)
+    return line
+  }
+}
 
 const bucketOf = (buckets: Buckets, at: number): number => Math.floor((at - buckets.first) / buckets.stepMs)
 
-function addValue(
-  lines: Map<string, Line>,
-  name: SeriesName,
-  { bucket, value, weightMs }: { bucket: number; value: number; weightMs: number }
-): void {
-  const key = `${name.metric} ${name.type}`
-  let line = lines.get(key)
-  if (!line) lines.set(key, (line = { ...name, values: new Map() }))
-  const known = line.values.get(bucket)
-  if (known) known.add(value, weightMs)
-  else line.values.set(bucket, new Combined(ruleOf(name.metric), value, weightMs))
-}
-
-function windowOf(buckets: Buckets, lines: Map<string, Line>): HistoryWindow {
+function windowOf(buckets: Buckets, lines: ReadonlyMap<string, Line>): HistoryWindow {
   const indexes = Array.from({ length: buckets.count }, (_, n) => n)
   const ordered = [...lines.values()].sort((a, b) => compare(a.type, b.type) || compare(a.metric, b.metric))
   return {
@@ -166,7 +184,7 @@ function windowOf(buckets: Buckets, lines: Map<string, Line>): HistoryWindow {
     series: ordered.slice(0, seriesPerQuery).map(({ metric, type, values }) => ({
       metric,
       type,
-      values: indexes.map((n) => values.get(n)?.value ?? null)
+      values: indexes.map((n) => values[n]?.value ?? null)
     }))
   }
 }

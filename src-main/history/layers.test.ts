@@ -19,8 +19,9 @@ describe('buckets', () => {
         const { first, stepMs, count, layer } = planBuckets({ from, to, now, ...rest })
         expect(count).toBeLessThanOrEqual(rest.maxPoints)
         expect(first % stepMs).toBe(0)
-        expect(first).toBeLessThanOrEqual(from)
+        expect(first).toBeLessThan(from + stepMs)
         expect(first + count * stepMs).toBeGreaterThan(to)
+        expect(first + (count - 1) * stepMs).toBeLessThanOrEqual(to)
         expect(stepMs).toBeGreaterThanOrEqual(layers[layer]?.stepMs ?? Infinity)
       })
     )
@@ -36,6 +37,11 @@ describe('buckets', () => {
         spacingMs: 2000
       }).stepMs
     expect([1, 7, 24 * 8].map(step)).toEqual([5_000, 60_000, 900_000])
+  })
+
+  it('are minutes for the last six hours in 360 points', () => {
+    const six = planBuckets({ from: now - 6 * hour, to: now, now, maxPoints: 360, spacingMs: 2000 })
+    expect(six).toMatchObject({ stepMs: 60_000, count: 360 })
   })
 })
 
