@@ -42,6 +42,7 @@ export class SessionPool<S extends PooledSession> {
   private readonly inUse = new Set<S>()
   private readonly waiters: Waiter<S>[] = []
   private closed = false
+  private closing: Promise<void> | null = null
   private onEmpty: () => void = () => undefined
 
   constructor(options: SessionPoolOptions<S>) {
@@ -79,8 +80,13 @@ export class SessionPool<S extends PooledSession> {
   }
 
   /** Idempotent. Sessions in use get a moment to be released, then they are destroyed. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.closed = true
+    this.closing ??= this.endAll()
+    return this.closing
+  }
+
+  private async endAll(): Promise<void> {
     for (const waiter of this.waiters.splice(0)) waiter.fail(poolClosed())
     const goodbyes = this.idle.splice(0).map(({ session }) => session.end(closeGraceMs))
     if (this.inUse.size > 0) {
