@@ -43,13 +43,28 @@ CREATE TABLE taskdeck_task (
   error_code VARCHAR(64) NULL,
   error_class VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NULL,
   error_message TEXT NULL,
+  -- The next three follow from the columns above and are NULL in the states that their index does not serve: the end of an
+  -- attempt then leaves three of these indexes alone (docs/decisions/0001-claim-design.md).
+  -- 0 to 9: waiting, the priority. 100 to 109: held (CREATED, PAUSED).
+  claim_rank TINYINT UNSIGNED AS (
+    CASE
+      WHEN state IN ('QUEUED', 'RETRY_WAIT') THEN priority
+      WHEN state IN ('CREATED', 'PAUSED') THEN 100 + priority
+    END
+  ) STORED,
+  waiting_deadline_at DATETIME(6) AS (CASE WHEN state IN ('QUEUED', 'RETRY_WAIT') THEN deadline_at END) STORED,
+  -- The outcomes an operator looks for, told apart from the many SUCCESS.
+  notable_state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin AS (
+    CASE WHEN state IN ('FAILED', 'CANCELLED', 'PARTIAL_SUCCESS') THEN state END
+  ) STORED,
   PRIMARY KEY (id),
   UNIQUE KEY taskdeck_task_idempotency (idempotency_hash),
-  -- The claim: filter, order and id exactly, or SKIP LOCKED starves the second worker.
-  KEY taskdeck_task_claim (state, type, priority, run_at, id),
-  KEY taskdeck_task_lease (state, lease_until),
-  KEY taskdeck_task_deadline (deadline_at, state),
-  KEY taskdeck_task_finished (finished_at, state, type),
+  -- The claim: filter, order and id exactly, or SKIP LOCKED starves the second worker. State is for the depth probe.
+  KEY taskdeck_task_claim (claim_rank, type, run_at, id, state),
+  KEY taskdeck_task_lease (lease_until, state, type),
+  KEY taskdeck_task_deadline (waiting_deadline_at),
+  KEY taskdeck_task_notable (notable_state, id),
+  KEY taskdeck_task_finished (finished_at, type),
   KEY taskdeck_task_created (created_at, type),
   KEY taskdeck_task_business_key (business_key)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;

@@ -1,0 +1,3 @@
+export { openMysqlStore, type MysqlStoreOptions } from './mysql-store.ts'
+export { openMysqlRowSink } from './row-sink.ts'
+export { mysqlSchema, type MysqlSchemaOptions } from './schema.ts'

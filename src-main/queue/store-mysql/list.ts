@@ -1,0 +1,144 @@
+import {
+  AppError,
+  leasedStates,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlValue,
+  type TaskFilter,
+  type TaskState
+} from '../../kernel/index.ts'
+import type { TaskPage } from '../task-store.ts'
+import { rowId, text, utcText } from './row-values.ts'
+import { marks, padded } from './statement-text.ts'
+import { summaryColumns, toSummary } from './task-rows.ts'
+
+const largestPage = 500
+
+/**
+ * A filter that no index serves walks the table by id, newest first, in steps of this many ids, and at most so many steps a call: the
+ * page is then short and its cursor goes on from there. Measured: a step takes about 15 ms.
+ */
+const idsPerStep = 20_000n
+const mostSteps = 20
+
+/** States that have an index in the order of ids, so that a few of them are found among millions. */
+const notableStates: readonly TaskState[] = ['FAILED', 'CANCELLED', 'PARTIAL_SUCCESS']
+
+interface Condition {
+  readonly sql: string
+  readonly values: readonly SqlValue[]
+}
+
+interface Search {
+  readonly conditions: readonly Condition[]
+  readonly states: readonly TaskState[]
+  readonly limit: number
+}
+
+/** Newest first by id. The cursor is the id below which the next page begins. */
+export async function listTasks(
+  database: SqlDatabase,
+  filter: TaskFilter,
+  page: { readonly limit: number; readonly cursor: string | null }
+): Promise<TaskPage> {
+  const limit = Math.min(largestPage, Math.max(1, Math.floor(page.limit)))
+  const before = cursorId(page.cursor)
+  const search = { conditions: conditionsOf(filter), states: [...new Set(filter.states)], limit: limit + 1 }
+  const isIndexed = search.states.length > 0 && search.states.every((state) => indexOf(state) !== undefined)
+  if (isIndexed) return toPage(await findByState(database, search, before), limit, null)
+  const { rows, reached } = await walk(database, search, before)
+  return toPage(rows, limit, reached)
+}
+
+function cursorId(cursor: string | null): bigint | null {
+  if (cursor === null) return null
+  const id = rowId(cursor)
+  if (id === undefined)
+    throw new AppError('INVALID_INPUT', 'user', 'The list has no such page: start again at the first.')
+  return id
+}
+
+/** `reached`: where the walk stopped for its bound; null when it saw everything or found enough. */
+function toPage(rows: readonly SqlRow[], limit: number, reached: bigint | null): TaskPage {
+  const shown = rows.slice(0, limit).map(toSummary)
+  const next = rows.length > limit ? (shown.at(-1)?.id ?? null) : reached === null ? null : String(reached)
+  return { rows: shown, nextCursor: next }
+}
+
+function indexOf(state: TaskState): Condition | undefined {
+  if (notableStates.includes(state))
+    return { sql: 'FORCE INDEX (taskdeck_task_notable) WHERE notable_state = ?', values: [state] }
+  // Leases are few: they are all read and sorted.
+  if ((leasedStates as readonly TaskState[]).includes(state))
+    return { sql: 'FORCE INDEX (taskdeck_task_lease) WHERE lease_until IS NOT NULL AND state = ?', values: [state] }
+  return undefined
+}
+
+/** One branch a state, each newest first by its index and stopping at the limit. */
+async function findByState(database: SqlDatabase, search: Search, before: bigint | null): Promise<SqlRow[]> {
+  const found: SqlRow[] = []
+  const conditions = before === null ? search.conditions : [{ sql: 'id < ?', values: [before] }, ...search.conditions]
+  for (const state of search.states) {
+    const index = indexOf(state)
+    if (!index) continue
+    const sql = `SELECT ${summaryColumns} FROM taskdeck_task ${[index, ...conditions].map((part) => part.sql).join(' AND ')}
+ORDER BY id DESC LIMIT ?`
+    const values = [...index.values, ...conditions.flatMap((part) => part.values), search.limit]
+    found.push(...(await database.execute(sql, values)).rows)
+  }
+  return found.sort((a, b) => (BigInt(text(a, 'id')) > BigInt(text(b, 'id')) ? -1 : 1)).slice(0, search.limit)
+}
+
+async function walk(
+  database: SqlDatabase,
+  search: Search,
+  before: bigint | null
+): Promise<{ rows: SqlRow[]; reached: bigint | null }> {
+  const [ends] = (await database.execute('SELECT MIN(id) AS lowest, MAX(id) AS highest FROM taskdeck_task')).rows
+  if (!ends || ends['lowest'] === null) return { rows: [], reached: null }
+  const lowest = BigInt(text(ends, 'lowest'))
+  const highest = BigInt(text(ends, 'highest')) + 1n
+  const stateCondition = search.states.length === 0 ? [] : [inCondition('state', search.states)]
+  const conditions = [...stateCondition, ...search.conditions]
+  const where = ['id >= ?', 'id < ?', ...conditions.map(({ sql }) => sql)].join(' AND ')
+  const sql = `SELECT ${summaryColumns} FROM taskdeck_task FORCE INDEX (PRIMARY) WHERE ${where} ORDER BY id DESC LIMIT ?`
+  const rows: SqlRow[] = []
+  let upper = before === null || before > highest ? highest : before
+  // Without conditions the first step would only be a detour.
+  const size = conditions.length === 0 ? upper : idsPerStep
+  for (let step = 0; step < mostSteps && upper > lowest; step++) {
+    const lower = upper > size ? upper - size : 0n
+    const values = [lower, upper, ...conditions.flatMap((part) => part.values), search.limit - rows.length]
+    rows.push(...(await database.execute(sql, values)).rows)
+    if (rows.length === search.limit) return { rows, reached: null }
+    upper = lower
+  }
+  return { rows, reached: upper > lowest ? upper : null }
+}
+
+function conditionsOf(filter: TaskFilter): Condition[] {
+  const found: Condition[] = []
+  const add = (sql: string, ...values: SqlValue[]): unknown => found.push({ sql, values })
+  if (filter.types.length > 0) found.push(inCondition('type', filter.types))
+  if (filter.owner !== null) add('owner = ?', filter.owner)
+  if (filter.workerId !== null) add('worker_id = ?', filter.workerId)
+  if (filter.errorCode !== null) add('error_code = ?', filter.errorCode)
+  if (filter.createdFrom !== null) add('created_at >= ?', utcText(filter.createdFrom))
+  // The stored time has microseconds, the bound milliseconds: the whole last millisecond belongs to it.
+  if (filter.createdTo !== null) add('created_at < ?', utcText(filter.createdTo + 1))
+  if (filter.search !== null && filter.search !== '') found.push(searchCondition(filter.search))
+  return found
+}
+
+function inCondition(column: 'state' | 'type', values: readonly string[]): Condition {
+  const list = padded(values)
+  return { sql: `${column} IN (${marks(list.length)})`, values: list }
+}
+
+/** An id, a business key or the start of a title, in which % and _ mean themselves. */
+function searchCondition(search: string): Condition {
+  return {
+    sql: '(id = ? OR business_key = ? OR LEFT(title, ?) = ?)',
+    values: [rowId(search) ?? null, search, [...search].length, search]
+  }
+}

@@ -1,0 +1,39 @@
+import { AppError, type SqlDatabase } from '../../kernel/index.ts'
+import { lockGroup } from './claim.ts'
+import { count, text, textOrNull } from './row-values.ts'
+
+const claimIndex = 'taskdeck_task_claim'
+
+const indexesOfTasks = `
+SELECT DISTINCT index_name AS name FROM information_schema.statistics
+WHERE table_schema = DATABASE() AND table_name = 'taskdeck_task'`
+
+/**
+ * Once, when a store opens: without its index the claim would sort and lock every waiting task. Throws SCHEMA_MISSING when there are no
+ * tables, SCHEMA_BROKEN when the claim's index is gone or is not used in its own order.
+ */
+export async function checkClaimPlan(database: SqlDatabase): Promise<void> {
+  const { rows: indexes } = await database.execute(indexesOfTasks)
+  if (indexes.length === 0)
+    throw new AppError('SCHEMA_MISSING', 'user', 'This database has no task tables: create them first.')
+  if (!indexes.some((row) => text(row, 'name') === claimIndex)) throw brokenPlan('it is missing')
+  const { rows } = await database.execute(`EXPLAIN ${lockGroup}`, [0, 'a', '1970-01-01 00:00:00.000000', 1])
+  const [plan] = rows
+  if (!plan || textOrNull(plan, 'key') !== claimIndex) throw brokenPlan('the server does not use it')
+  if (/filesort|temporary/i.test(textOrNull(plan, 'Extra') ?? ''))
+    throw brokenPlan('its order is not the order of the claim')
+}
+
+const brokenPlan = (reason: string): AppError =>
+  new AppError(
+    'SCHEMA_BROKEN',
+    'user',
+    `The index ${claimIndex} of table taskdeck_task cannot serve the claim: ${reason}. Create it again as the migration does.`,
+    { details: { index: claimIndex } }
+  )
+
+/** Steps between the ids of one INSERT: 1, or the number of writing nodes in a cluster. */
+export async function readIdStep(database: SqlDatabase): Promise<number> {
+  const [row] = (await database.execute('SELECT @@auto_increment_increment AS step')).rows
+  return row ? count(row, 'step') : 1
+}

@@ -1,0 +1,117 @@
+import {
+  nextState,
+  type AttemptError,
+  type Clock,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlRunner,
+  type TaskState
+} from '../../kernel/index.ts'
+import { decideRetry } from '../retry.ts'
+import type { Recovered } from '../task-store.ts'
+import { endAttempts, type AttemptEnd } from './end-attempts.ts'
+import { count, text } from './row-values.ts'
+import { leased, marks, padded, perLength, waiting } from './statement-text.ts'
+import { toRetryPolicy } from './task-rows.ts'
+
+/** Rows of one transaction: it locks them all, and workers may want to end one of them. */
+const mostAtOnce = 100
+
+/** Locked rows are being ended or renewed by someone: passed over. */
+export const expiredLeases = `
+SELECT id, type, state, attempt, attempts_used, max_attempts, retry_policy
+FROM taskdeck_task FORCE INDEX (taskdeck_task_lease)
+WHERE lease_until <= NOW(6) AND state IN (${leased}) ORDER BY lease_until LIMIT ? FOR UPDATE SKIP LOCKED`
+
+export const passedDeadlines = `
+SELECT id, type, state FROM taskdeck_task FORCE INDEX (taskdeck_task_deadline)
+WHERE waiting_deadline_at <= NOW(6) ORDER BY waiting_deadline_at LIMIT ? FOR UPDATE SKIP LOCKED`
+
+const failLate = perLength(
+  (length) => `
+UPDATE taskdeck_task FORCE INDEX (PRIMARY)
+SET state = 'FAILED', state_since = NOW(6), finished_at = NOW(6), error_code = 'DEADLINE', error_class = 'final',
+  error_message = 'The deadline passed before a worker took the task.'
+WHERE id IN (${marks(length)}) AND state IN (${waiting})`
+)
+
+const leaseExpired: AttemptError = {
+  code: 'LEASE_EXPIRED',
+  message: 'The worker did not renew its lease in time: it was stopped, crashed, or lost the database.',
+  class: 'retryable'
+}
+
+/**
+ * At most `limit` of each kind, in small transactions. Deadlines first: a task that loses its lease gets its delay before its deadline
+ * is looked at.
+ */
+export async function recover(database: SqlDatabase, clock: Clock, limit: number): Promise<Recovered[]> {
+  const late = await inParts(limit, (size) => database.transaction((runner) => failPassed(runner, size), again))
+  const lost = await inParts(limit, (size) =>
+    database.transaction((runner) => recoverLeases(runner, clock, size), again)
+  )
+  return [...lost, ...late]
+}
+
+/** After a lost reply: what was recovered is no longer found, what was not is. Only the report of it is lost. */
+const again = { readBack: () => Promise.resolve(undefined) }
+
+async function inParts(limit: number, part: (size: number) => Promise<Recovered[]>): Promise<Recovered[]> {
+  const all: Recovered[] = []
+  while (all.length < limit) {
+    const size = Math.min(mostAtOnce, limit - all.length)
+    const some = await part(size)
+    all.push(...some)
+    if (some.length < size) break
+  }
+  return all
+}
+
+async function recoverLeases(runner: SqlRunner, clock: Clock, limit: number): Promise<Recovered[]> {
+  const { rows } = await runner.execute(expiredLeases, [limit])
+  const ends = rows.map((row) => endOf(row, clock))
+  await endAttempts(runner, ends)
+  return ends.map((end, index) => ({
+    taskId: end.taskId,
+    type: text(rows[index] ?? {}, 'type'),
+    reason: 'LEASE_EXPIRED',
+    state: end.state
+  }))
+}
+
+/** As if the worker had reported a retryable failure: asked to stop ends cancelled, used-up attempts end failed. */
+function endOf(row: SqlRow, clock: Clock): AttemptEnd {
+  const decision = decideRetry({
+    error: leaseExpired,
+    attemptsUsed: count(row, 'attempts_used'),
+    maxAttempts: count(row, 'max_attempts'),
+    policy: toRetryPolicy(text(row, 'retry_policy')),
+    random: () => clock.random()
+  })
+  const from = text(row, 'state') as TaskState
+  const cancelled = nextState(from, 'acknowledgeCancel')
+  const state = cancelled ?? (decision.outcome === 'RETRY' ? nextState(from, 'retryLater') : nextState(from, 'fail'))
+  return {
+    taskId: text(row, 'id'),
+    attempt: count(row, 'attempt'),
+    outcome: 'LEASE_EXPIRED',
+    state: state ?? 'FAILED',
+    delayMs: decision.outcome === 'RETRY' && state === 'RETRY_WAIT' ? decision.delayMs : null,
+    error: leaseExpired,
+    result: null,
+    progress: null
+  }
+}
+
+async function failPassed(runner: SqlRunner, limit: number): Promise<Recovered[]> {
+  const { rows } = await runner.execute(passedDeadlines, [limit])
+  if (rows.length === 0) return []
+  const ids = padded(rows.map((row) => BigInt(text(row, 'id'))))
+  await runner.execute(failLate(ids.length), ids)
+  return rows.map((row) => ({
+    taskId: text(row, 'id'),
+    type: text(row, 'type'),
+    reason: 'DEADLINE',
+    state: nextState(text(row, 'state') as TaskState, 'passDeadline') ?? 'FAILED'
+  }))
+}

@@ -1,0 +1,119 @@
+import { type Fence, type SqlDatabase, type SqlRunner, type TaskState } from '../../kernel/index.ts'
+import { clampDelay, resolveSettlement } from '../retry.ts'
+import { storableError, storableProgress, storableResult, truncateUtf8 } from '../stored-text.ts'
+import type { NewArtifact, SettleResult, Settlement } from '../task-store.ts'
+import { endAttempts, jsonBatches, type AttemptEnd } from './end-attempts.ts'
+import { holds, lockTasksOf, longestList, type LockedTask } from './held-leases.ts'
+import { count, microseconds, rowId, text } from './row-values.ts'
+import { chunksOf, marks, padded, perLength } from './statement-text.ts'
+
+const findAttempts = perLength(
+  (length) => `
+SELECT task_id, attempt, worker_id, outcome FROM taskdeck_attempt FORCE INDEX (PRIMARY)
+WHERE (task_id, attempt) IN (${marks(length, '(?, ?)')})`
+)
+
+const addArtifacts = `
+INSERT INTO taskdeck_artifact (task_id, attempt, name, content_type, bytes, host, path, created_at, expires_at)
+SELECT task.id, task.attempt, made.name, made.content_type, made.bytes, made.host, made.path, task.state_since,
+  task.state_since + INTERVAL made.expires_us MICROSECOND
+FROM JSON_TABLE(?, '$[*]' COLUMNS (
+  position FOR ORDINALITY, id BIGINT UNSIGNED PATH '$.id', name VARCHAR(200) PATH '$.name',
+  content_type VARCHAR(100) PATH '$.contentType', bytes BIGINT UNSIGNED PATH '$.bytes',
+  host VARCHAR(255) PATH '$.host', path VARCHAR(1000) PATH '$.path', expires_us BIGINT PATH '$.expiresUs'
+)) AS made STRAIGHT_JOIN taskdeck_task AS task FORCE INDEX (PRIMARY) ON task.id = made.id
+ORDER BY made.position`
+
+interface Accepted {
+  readonly settlement: Settlement
+  readonly state: TaskState
+}
+
+/** One transaction for all. What another transaction ended first is refused; what this very settlement ended is accepted again. */
+export async function settle(database: SqlDatabase, settlements: readonly Settlement[]): Promise<SettleResult[]> {
+  if (settlements.length === 0) return []
+  // A repeat finds the attempts' rows, so a lost reply is answered by doing it again.
+  return database.transaction((runner) => settleAll(runner, settlements), {
+    readBack: () => Promise.resolve(undefined)
+  })
+}
+
+async function settleAll(runner: SqlRunner, settlements: readonly Settlement[]): Promise<SettleResult[]> {
+  const tasks = await lockTasksOf(
+    runner,
+    settlements.map(({ fence }) => fence)
+  )
+  const accepted = new Map<string, Accepted>()
+  for (const settlement of settlements) {
+    const task = tasks.get(settlement.fence.taskId)
+    if (accepted.has(settlement.fence.taskId) || !holds(task, settlement.fence)) continue
+    const state = resolveSettlement(task.state, settlement)
+    if (state !== undefined) accepted.set(settlement.fence.taskId, { settlement, state })
+  }
+  const winners = [...accepted.values()]
+  await endAttempts(runner, winners.map(toEnd))
+  await storeArtifacts(runner, winners)
+  const others = settlements.filter((settlement) => accepted.get(settlement.fence.taskId)?.settlement !== settlement)
+  const repeated = await findRepeated(runner, others)
+  return settlements.map((settlement) => {
+    const { fence } = settlement
+    const won = accepted.get(fence.taskId)
+    if (won?.settlement === settlement) return { fence, state: won.state }
+    return { fence, state: repeated.has(settlement) ? stateAfter(won, tasks.get(fence.taskId)) : undefined }
+  })
+}
+
+const stateAfter = (won: Accepted | undefined, task: LockedTask | undefined): TaskState | undefined =>
+  won?.state ?? task?.state
+
+/** Those whose attempt was ended by the same worker with the same outcome: the reply was lost, or the batch names them twice. */
+async function findRepeated(runner: SqlRunner, settlements: readonly Settlement[]): Promise<Set<Settlement>> {
+  const repeated = new Set<Settlement>()
+  const known = settlements.filter(({ fence }) => rowId(fence.taskId) !== undefined)
+  for (const chunk of chunksOf(known, longestList)) {
+    const list = padded(chunk)
+    const values = list.flatMap(({ fence }) => [BigInt(fence.taskId), fence.attempt])
+    const { rows } = await runner.execute(findAttempts(list.length), values)
+    const ended = new Map(rows.map((row) => [`${text(row, 'task_id')}/${count(row, 'attempt')}`, row]))
+    for (const settlement of chunk) {
+      const row = ended.get(attemptKey(settlement.fence))
+      if (!row) continue
+      if (text(row, 'worker_id') !== settlement.fence.workerId || text(row, 'outcome') !== settlement.outcome) continue
+      repeated.add(settlement)
+    }
+  }
+  return repeated
+}
+
+const attemptKey = (fence: Fence): string => `${fence.taskId}/${fence.attempt}`
+
+function toEnd({ settlement, state }: Accepted): AttemptEnd {
+  const { fence, outcome, progress } = settlement
+  return {
+    taskId: fence.taskId,
+    attempt: fence.attempt,
+    outcome,
+    state,
+    delayMs: outcome === 'RETRY' && state === 'RETRY_WAIT' ? clampDelay(settlement.delayMs) : null,
+    error: outcome === 'RETRY' || outcome === 'FAILED' ? storableError(settlement.error) : null,
+    result: outcome === 'SUCCESS' || outcome === 'PARTIAL_SUCCESS' ? storableResult(settlement.result) : null,
+    progress: progress ? storableProgress(progress) : null
+  }
+}
+
+async function storeArtifacts(runner: SqlRunner, accepted: readonly Accepted[]): Promise<void> {
+  const rows = accepted.flatMap(({ settlement }) =>
+    (settlement.artifacts ?? []).map((artifact) => toArtifactJson(settlement.fence.taskId, artifact))
+  )
+  for (const { json } of jsonBatches(rows)) await runner.execute(addArtifacts, [json])
+}
+
+const toArtifactJson = (id: string, artifact: NewArtifact): object => ({
+  id,
+  name: truncateUtf8(artifact.name, 200),
+  contentType: truncateUtf8(artifact.contentType, 100),
+  bytes: Math.max(0, Math.round(artifact.bytes)),
+  host: truncateUtf8(artifact.host, 255),
+  path: truncateUtf8(artifact.path, 1_000),
+  expiresUs: microseconds(clampDelay(artifact.expiresInMs))
+})

@@ -1,0 +1,93 @@
+import { workerAliveMs, type SqlDatabase, type SqlRow, type SqlRunner, type WorkerRow } from '../../kernel/index.ts'
+import { clampDelay } from '../retry.ts'
+import { truncateUtf8 } from '../stored-text.ts'
+import type { WorkerReport } from '../task-store.ts'
+import { count, countOrNull, microseconds, text, textOrNull, time, timeOrNull } from './row-values.ts'
+import { checkWorkerId } from './worker-id.ts'
+
+const mostWorkers = 1_000
+
+const lockWorker = `
+SELECT incarnation, status, host, pid, last_heartbeat_at > NOW(6) - INTERVAL ? MICROSECOND AS alive
+FROM taskdeck_worker WHERE id = ? FOR UPDATE`
+
+const columns = `host, pid, version, status, slots, running, threads, queued, last_poll_at, last_claim_at, claim_p50_ms, claim_p95_ms,
+  claim_p99_ms, database_state, fault`
+
+/** started_at is compared with the incarnation before that is replaced: assignments run from left to right. */
+const writeWorker = `
+INSERT INTO taskdeck_worker (id, incarnation, started_at, last_heartbeat_at, ${columns})
+VALUES (?, ?, NOW(6), NOW(6), ?, ?, ?, ?, ?, ?, ?, ?, NOW(6) - INTERVAL ? MICROSECOND, NOW(6) - INTERVAL ? MICROSECOND,
+  ?, ?, ?, ?, ?)
+ON DUPLICATE KEY UPDATE
+  started_at = CASE WHEN incarnation = VALUES(incarnation) THEN started_at ELSE NOW(6) END,
+  incarnation = VALUES(incarnation), last_heartbeat_at = NOW(6),
+  ${columns
+    .split(',')
+    .map((column) => `${column.trim()} = VALUES(${column.trim()})`)
+    .join(', ')}`
+
+export const newestWorkers = `
+SELECT id, started_at, last_heartbeat_at, ${columns} FROM taskdeck_worker FORCE INDEX (taskdeck_worker_heartbeat)
+ORDER BY last_heartbeat_at DESC LIMIT ${mostWorkers}`
+
+/** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
+export async function reportWorker(database: SqlDatabase, report: WorkerReport): Promise<void> {
+  checkWorkerId(report.id)
+  const work = async (runner: SqlRunner): Promise<void> => {
+    const [known] = (await runner.execute(lockWorker, [microseconds(workerAliveMs), report.id])).rows
+    const fault = duplicateFault(known, report) ?? report.fault
+    await runner.execute(writeWorker, [
+      report.id,
+      truncateUtf8(report.incarnation, 64),
+      truncateUtf8(report.host, 255),
+      report.pid,
+      truncateUtf8(report.version, 40),
+      report.status,
+      report.slots,
+      report.running,
+      report.threads,
+      report.queued,
+      ago(report.polledAgoMs),
+      ago(report.claimedAgoMs),
+      report.claimP50Ms,
+      report.claimP95Ms,
+      report.claimP99Ms,
+      truncateUtf8(report.database, 64),
+      fault === null ? null : truncateUtf8(fault, 400)
+    ])
+  }
+  await database.transaction(work, { readBack: () => Promise.resolve(undefined) })
+}
+
+const ago = (ms: number | null): number | null => (ms === null ? null : microseconds(clampDelay(ms)))
+
+function duplicateFault(known: SqlRow | undefined, report: WorkerReport): string | undefined {
+  if (!known || text(known, 'incarnation') === report.incarnation || text(known, 'status') === 'stopped')
+    return undefined
+  if (count(known, 'alive') === 0) return undefined
+  return `Two processes report as ${report.id}: ${count(known, 'pid')} on ${text(known, 'host')} and ${report.pid} on ${report.host}.`
+}
+
+export function toWorker(row: SqlRow): WorkerRow {
+  return {
+    id: text(row, 'id'),
+    host: text(row, 'host'),
+    pid: count(row, 'pid'),
+    version: text(row, 'version'),
+    status: text(row, 'status') as WorkerRow['status'],
+    slots: count(row, 'slots'),
+    running: count(row, 'running'),
+    threads: count(row, 'threads'),
+    queued: count(row, 'queued'),
+    startedAt: time(row, 'started_at'),
+    lastHeartbeatAt: time(row, 'last_heartbeat_at'),
+    lastPollAt: timeOrNull(row, 'last_poll_at'),
+    lastClaimAt: timeOrNull(row, 'last_claim_at'),
+    claimP50Ms: countOrNull(row, 'claim_p50_ms'),
+    claimP95Ms: countOrNull(row, 'claim_p95_ms'),
+    claimP99Ms: countOrNull(row, 'claim_p99_ms'),
+    database: text(row, 'database_state'),
+    fault: textOrNull(row, 'fault')
+  }
+}
