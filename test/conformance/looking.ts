@@ -51,8 +51,7 @@ export function describeLooking(queue: QueueUnderTest): void {
       const after = await queue.store.log(fence.taskId, newest[10]!.id)
       expect(after).toEqual(newest.slice(11))
       expect(await queue.store.log(fence.taskId, newest.at(-1)!.id)).toEqual([])
-      const first = Number(newest[0]!.id) - 703
-      const page = await queue.store.log(fence.taskId, String(Math.max(first - 1, 0)))
+      const page = await queue.store.log(fence.taskId, '0')
       expect(page.map((line) => line.message)).toEqual(lines.slice(0, 500).map((line) => line.message))
     })
 
