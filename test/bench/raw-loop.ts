@@ -29,7 +29,7 @@ export class RawLoop {
       await connection.beginTransaction()
       const [rows] = await connection.execute<RowDataPacket[]>(
         `SELECT id FROM taskdeck_task FORCE INDEX (taskdeck_task_claim)
-         WHERE state = 'QUEUED' AND type = ? AND priority = 5 AND run_at <= NOW(6) ORDER BY state, type, priority, run_at, id LIMIT ${batch} FOR UPDATE SKIP LOCKED`,
+         WHERE claim_rank = 5 AND type = ? AND run_at <= NOW(6) ORDER BY claim_rank, type, run_at, id LIMIT ${batch} FOR UPDATE SKIP LOCKED`,
         [type]
       )
       const ids = rows.map((row) => String(row['id']))
