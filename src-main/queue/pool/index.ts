@@ -1,3 +1,4 @@
+export { Backoff } from './backoff.ts'
 export { createWorker } from './worker.ts'
 export { newWorkerId, workerDefaults } from './worker-options.ts'
 export type { Worker, WorkerLogLine, WorkerOptions, WorkerStatus } from './worker-options.ts'

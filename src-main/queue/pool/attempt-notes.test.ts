@@ -1,0 +1,97 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { AppError, type Fence } from '../../kernel/index.ts'
+import type { LogEntry, ProgressUpdate, TaskStore } from '../task-store.ts'
+import { AttemptNotes } from './attempt-notes.ts'
+import { DatabaseState } from './database-state.ts'
+import { ManualClock } from './manual-clock.fixture.ts'
+
+const fence: Fence = { taskId: '1', workerId: 'worker', attempt: 1 }
+const counts = (processed: number) => ({ total: null, processed, succeeded: 0, failed: 0, skipped: 0 })
+
+describe('AttemptNotes', () => {
+  let clock: ManualClock
+  let saved: ProgressUpdate[][]
+  let lines: LogEntry[]
+  let refused: Fence[]
+  let failure: AppError | undefined
+  let notes: AttemptNotes
+
+  beforeEach(() => {
+    clock = new ManualClock()
+    saved = []
+    lines = []
+    refused = []
+    failure = undefined
+    const store: Pick<TaskStore, 'saveProgress' | 'appendLog'> = {
+      saveProgress: async (updates) => {
+        await Promise.resolve()
+        if (failure) throw failure
+        saved.push([...updates])
+        return refused
+      },
+      appendLog: async (entries) => {
+        await Promise.resolve()
+        if (failure) throw failure
+        lines.push(...entries)
+      }
+    }
+    notes = new AttemptNotes({
+      store: store as TaskStore,
+      clock,
+      database: new DatabaseState(() => undefined),
+      onRefused: () => undefined
+    })
+    notes.start()
+  })
+
+  it('writes only the newest progress of an attempt', async () => {
+    for (let processed = 1; processed <= 100; processed++) notes.progress(fence, counts(processed))
+    await clock.advance(300)
+    expect(saved).toHaveLength(1)
+    expect(saved[0]).toEqual([{ fence, progress: counts(100), checkpoint: undefined }])
+  })
+
+  it('confirms a checkpoint when it is stored, soon', async () => {
+    const stored = notes.checkpoint(fence, counts(1), '{"row":1}')
+    await clock.advance(5)
+    await stored
+    expect(saved[0]).toEqual([{ fence, progress: counts(1), checkpoint: '{"row":1}' }])
+  })
+
+  it('rejects a checkpoint of an attempt that has lost its lease', async () => {
+    refused = [fence]
+    const stored = notes.checkpoint(fence, undefined, '1')
+    const outcome = expect(stored).rejects.toMatchObject({ code: 'ILLEGAL_TRANSITION' })
+    await clock.advance(5)
+    await outcome
+  })
+
+  it('rejects a checkpoint that could not be written', async () => {
+    failure = new AppError('CONNECTION_LOST', 'operational', 'away')
+    const outcome = expect(notes.checkpoint(fence, undefined, '1')).rejects.toMatchObject({ code: 'CONNECTION_LOST' })
+    await clock.advance(5)
+    await outcome
+  })
+
+  it('keeps lines in order while the database is away, counts those beyond, and says so', async () => {
+    failure = new AppError('CONNECTION_LOST', 'operational', 'away')
+    for (let line = 0; line < 5_010; line++) notes.log(fence, 'info', `line ${line}`)
+    await clock.advance(1_000)
+    failure = undefined
+    await clock.advance(1_000)
+    expect(lines.map(({ message }) => message)).toEqual(Array.from({ length: 5_000 }, (_, line) => `line ${line}`))
+    expect(notes.droppedLines).toBe(10)
+    notes.log(fence, 'info', 'after')
+    await clock.advance(1_000)
+    expect(lines.slice(5_000).map(({ message }) => message)).toEqual([
+      '10 earlier log lines of this worker were dropped.',
+      'after'
+    ])
+  })
+
+  it('stores the lines of an ending attempt before it ends', async () => {
+    notes.log(fence, 'info', 'last words')
+    await notes.flushLinesOf([fence])
+    expect(lines).toHaveLength(1)
+  })
+})

@@ -1,0 +1,129 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '../../kernel/index.ts'
+import type { ClaimedTask, TaskStore } from '../task-store.ts'
+import { ClaimLoop } from './claim-loop.ts'
+import { DatabaseState } from './database-state.ts'
+import { claimedTask } from './lease.fixture.ts'
+import { ManualClock } from './manual-clock.fixture.ts'
+
+const pollMs = 1_000
+
+describe('ClaimLoop', () => {
+  let clock: ManualClock
+  let held: number
+  let due: number
+  let limits: number[]
+  let types: string[]
+  let failure: AppError | undefined
+  let database: DatabaseState
+  let loop: ClaimLoop
+
+  beforeEach(() => {
+    clock = new ManualClock()
+    held = 0
+    due = 0
+    limits = []
+    types = ['sleep']
+    failure = undefined
+    database = new DatabaseState(() => undefined)
+    const store: Pick<TaskStore, 'claim'> = {
+      claim: async ({ limit }): Promise<ClaimedTask[]> => {
+        limits.push(limit)
+        await Promise.resolve()
+        if (failure) throw failure
+        const got = Math.min(limit, due)
+        due -= got
+        return Array.from({ length: got }, () => claimedTask())
+      }
+    }
+    loop = new ClaimLoop({
+      store: store as TaskStore,
+      clock,
+      database,
+      workerId: 'worker',
+      leaseMs: 30_000,
+      pollMs,
+      types: () => types,
+      capacity: () => ({ slots: 10, free: 10 - held }),
+      onClaimed: (tasks) => {
+        held += tasks.length
+      }
+    })
+  })
+
+  const free = (count: number): void => {
+    held -= count
+    for (let times = 0; times < count; times++) loop.slotFreed()
+  }
+
+  it('polls an idle queue less and less, down to the configured pace', async () => {
+    loop.start()
+    await clock.advance(60_000)
+    expect(limits.length).toBeGreaterThan(55)
+    expect(limits.length).toBeLessThan(75)
+  })
+
+  it('asks for the free slots and never for more', async () => {
+    due = 1_000
+    loop.start()
+    await clock.advance(100)
+    expect(limits).toEqual([10])
+    free(4)
+    await clock.advance(100)
+    expect(limits).toEqual([10, 4])
+    expect(held).toBe(10)
+  })
+
+  it('collects freed slots for a moment while work flows', async () => {
+    due = 1_000
+    loop.start()
+    await clock.advance(100)
+    free(1)
+    await clock.advance(2)
+    free(1)
+    await clock.advance(20)
+    expect(limits).toEqual([10, 2])
+  })
+
+  it('looks again soon after it found something', async () => {
+    loop.start()
+    await clock.advance(10_000)
+    const before = limits.length
+    due = 3
+    loop.nudge()
+    await clock.advance(8)
+    expect(limits.length).toBeGreaterThanOrEqual(before + 2)
+  })
+
+  it('claims nothing without handlers', async () => {
+    types = []
+    loop.start()
+    await clock.advance(10_000)
+    expect(limits).toEqual([])
+  })
+
+  it('goes on by itself after the database was away', async () => {
+    failure = new AppError('CONNECTION_REFUSED', 'operational', 'away')
+    due = 5
+    loop.start()
+    await clock.advance(20_000)
+    expect(database.code).toBe('CONNECTION_REFUSED')
+    expect(limits.length).toBeLessThan(30)
+    failure = undefined
+    await clock.advance(10_000)
+    expect(database.code).toBe('ok')
+    expect(held).toBe(5)
+  })
+
+  it('claims nothing after it was stopped', async () => {
+    loop.start()
+    await clock.advance(100)
+    const stopped = loop.stop()
+    const before = limits.length
+    due = 5
+    loop.nudge()
+    await clock.advance(10_000)
+    await stopped
+    expect(limits).toHaveLength(before)
+  })
+})
