@@ -1,0 +1,94 @@
+import type { AccessMode, ConnectionDraft, ConnectionView, Environment, MysqlSettings } from '@contract'
+
+/** What stands in the form. Text fields are as typed; `port` is null while its field is empty. */
+export interface ConnectionForm {
+  id: string | null
+  name: string
+  environment: Environment
+  accessMode: AccessMode
+  /** The reader chose the access mode: it no longer follows the environment. */
+  accessChosen: boolean
+  host: string
+  port: number | null
+  user: string
+  database: string
+  tls: MysqlSettings['tls']
+  ca: string
+  password: string
+  keepPassword: 'vault' | 'session'
+}
+
+export type FormField = 'name' | 'host' | 'port' | 'user' | 'database'
+
+/** Production opens read-only, so that looking at it can change nothing. */
+export function defaultAccess(environment: Environment): AccessMode {
+  return environment === 'production' ? 'read-only' : 'read-write'
+}
+
+export function emptyForm(vaultIsPersistent: boolean): ConnectionForm {
+  return {
+    id: null,
+    name: '',
+    environment: 'development',
+    accessMode: defaultAccess('development'),
+    accessChosen: false,
+    host: '',
+    port: 3306,
+    user: '',
+    database: '',
+    tls: 'disabled',
+    ca: '',
+    password: '',
+    keepPassword: vaultIsPersistent ? 'vault' : 'session'
+  }
+}
+
+export function formOf(view: ConnectionView, vaultIsPersistent: boolean): ConnectionForm {
+  const empty = emptyForm(vaultIsPersistent)
+  return {
+    ...empty,
+    id: view.id,
+    name: view.name,
+    environment: view.environment,
+    accessMode: view.accessMode,
+    accessChosen: true,
+    ...view.mysql,
+    keepPassword: view.password === 'session' ? 'session' : empty.keepPassword
+  }
+}
+
+/** A stored password belongs to an address and a user: another one must not be handed it. */
+export function keepsStoredPassword(form: ConnectionForm, stored: ConnectionView | undefined): boolean {
+  if (!stored?.mysql || stored.password === 'missing') return false
+  const { host, port, user } = stored.mysql
+  return form.host.trim() === host && form.port === port && form.user === user
+}
+
+/** Fields that are missing or not allowed; `connections.invalid.FIELD` says what to do. */
+export function invalidFields(form: ConnectionForm): FormField[] {
+  const required = (['name', 'host', 'user', 'database'] as const).filter((field) => form[field].trim() === '')
+  const { port } = form
+  const portIsFine = port !== null && Number.isInteger(port) && port >= 1 && port <= 65_535
+  return portIsFine ? required : [...required, 'port']
+}
+
+/** Only for a form without invalid fields. An empty password keeps the stored one where that is still right. */
+export function toDraft(form: ConnectionForm, stored: ConnectionView | undefined): ConnectionDraft {
+  const keep = form.password === '' && keepsStoredPassword(form, stored)
+  return {
+    id: form.id,
+    name: form.name.trim(),
+    environment: form.environment,
+    accessMode: form.accessMode,
+    mysql: {
+      host: form.host.trim(),
+      port: form.port ?? 3306,
+      user: form.user.trim(),
+      database: form.database.trim(),
+      tls: form.tls,
+      ca: form.tls === 'disabled' ? '' : form.ca.trim()
+    },
+    password: keep ? null : form.password,
+    keepPassword: form.keepPassword
+  }
+}
