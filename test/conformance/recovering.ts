@@ -43,16 +43,19 @@ export function describeRecovering(queue: QueueUnderTest): void {
       expect(detail.attempts).toMatchObject([{ outcome: 'LEASE_EXPIRED', progress: { processed: 1 } }])
     })
 
-    it('cancels a task that was asked to stop and whose worker is gone', async () => {
-      const fence = await queue.running()
-      await queue.store.act(fence.taskId, 'cancel')
-      await expire(fence.taskId)
-      expect(await queue.store.recover(10)).toMatchObject([{ reason: 'LEASE_EXPIRED', state: 'CANCELLED' }])
-      const detail = await queue.detail(fence.taskId)
-      expect(detail).toMatchObject({ state: 'CANCELLED', leaseUntil: null })
-      expect(detail.finishedAt).toBe(detail.stateSince)
-      expect(detail.attempts).toMatchObject([{ attempt: 1, outcome: 'LEASE_EXPIRED' }])
-    })
+    it.each([5, 1])(
+      'cancels a task that was asked to stop and whose worker is gone, at most %i attempts',
+      async (maxAttempts) => {
+        const fence = await queue.running({ maxAttempts })
+        await queue.store.act(fence.taskId, 'cancel')
+        await expire(fence.taskId)
+        expect(await queue.store.recover(10)).toMatchObject([{ reason: 'LEASE_EXPIRED', state: 'CANCELLED' }])
+        const detail = await queue.detail(fence.taskId)
+        expect(detail).toMatchObject({ state: 'CANCELLED', leaseUntil: null })
+        expect(detail.finishedAt).toBe(detail.stateSince)
+        expect(detail.attempts).toMatchObject([{ attempt: 1, outcome: 'LEASE_EXPIRED' }])
+      }
+    )
 
     it('fails waiting tasks whose deadline passed, without an attempt', async () => {
       const waiting = await queue.submit()

@@ -20,7 +20,7 @@ WHERE finished_at IS NULL GROUP BY type, state`
 
 export const oldestProbe = `
 SELECT CAST(id AS TEXT) AS id, run_at FROM taskdeck_task INDEXED BY taskdeck_task_claim
-WHERE ${isWaiting} AND type = :type AND priority = :priority AND run_at <= :at
+WHERE ${isWaiting} AND type = +:type AND priority = +:priority AND run_at <= :at
 ORDER BY run_at, taskdeck_task.id LIMIT 1`
 
 export const submittedProbe = `
@@ -43,7 +43,7 @@ WHERE ended_at > :since AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMI
 export const newestAttemptsOfType = `
 SELECT ended_at - started_at AS duration, started_at - due_at AS pickup
 FROM taskdeck_attempt INDEXED BY taskdeck_attempt_type_ended
-WHERE type = :type AND ended_at > :since AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMIT ${sampleSize}`
+WHERE type = +:type AND ended_at > :since AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMIT ${sampleSize}`
 
 interface Count {
   readonly type: string

@@ -15,8 +15,8 @@ import { settle } from './settle.ts'
 import { submit } from './submit.ts'
 import { reportWorker } from './workers.ts'
 
-/** SQLite's own check reads the whole file: about half a second for this many bytes. Larger files show damage when it is met. */
-const checkedBytes = 256 * 1024 * 1024
+/** SQLite's own check reads the whole file, some 0.2 s for this many bytes. Larger files show damage when it is met. */
+const checkedBytes = 64 * 1024 * 1024
 
 export interface SqliteStoreOptions {
   readonly file: string
