@@ -1,13 +1,29 @@
 import { ORPCError } from '@orpc/client'
-import type { AppEvent, ConnectionDraft, ConnectionView, LocalWorkerView, Problem, TestStep } from '@contract'
+import type {
+  AppEvent,
+  ConnectionDraft,
+  ConnectionView,
+  LocalWorkerView,
+  NewTask,
+  OperatorAction,
+  Problem,
+  TaskFilter,
+  TestStep
+} from '@contract'
 import type { TaskdeckClient } from '@/transport/client.ts'
+import { demoHandlers, demoProblems, demoWorkerLog } from './demo-handlers.ts'
 import { pointsAt, readingAt, snapshotOf } from './demo-queue.ts'
+import { DemoTasks } from './demo-tasks.ts'
 import type { Scene } from './scenes.ts'
 
 /** A client over an app that lives in the page: the scene's queues move, actions change what the next event says. */
 export class FakeApp {
   readonly client: TaskdeckClient
   readonly calls: { path: string; input: unknown }[] = []
+  /** Runs before each call: may wait for ever or throw, to see a page that waits or fails. */
+  gate: (path: string) => Promise<void> | void = () => undefined
+  /** By connection id; those that are missing have no tasks. */
+  readonly tasks: Record<string, DemoTasks> = {}
   private connections: ConnectionView[]
   private worker: LocalWorkerView
   private seq = 1
@@ -20,6 +36,9 @@ export class FakeApp {
     this.now = now
     this.connections = scene.connections
     this.worker = scene.localWorker
+    for (const [id, queue] of Object.entries(scene.queues)) {
+      this.tasks[id] = new DemoTasks(queue.types.length > 0 ? 25_000 : 0, now())
+    }
     this.client = this.build()
   }
 
@@ -39,6 +58,7 @@ export class FakeApp {
     for (const { id, link } of this.connections) {
       const queue = this.scene.queues[id]
       if (!queue || link.status !== 'live') continue
+      this.tasks[id]?.move(at, queue.types.length > 0 ? 1 : 0)
       const tick = { connectionId: id, seq: this.seq, reading: readingAt(queue, at), points: pointsAt(queue, at) }
       this.emit({ kind: 'tick', tick })
     }
@@ -155,26 +175,64 @@ export class FakeApp {
         retryNow: () => undefined
       },
       overview: { snapshot: (input: { connectionId: string; rangeMs: number }) => this.snapshot(input) },
-      tasks: {
-        list: () => ({ rows: [], nextCursor: null }),
-        get: () => missing(),
-        log: () => [],
-        act: () => missing(),
-        artifact: () => missing(),
-        submit: ({ count = 1 }: { count?: number }) => ({ created: count, existing: 0, firstId: '1' })
-      },
+      tasks: this.taskCalls(),
       localWorker: {
         get: () => this.worker,
-        start: ({ connectionId, slots }: { connectionId: string; slots: number }) =>
-          this.setWorker({ status: 'running', workerId: 'this-machine-1', connectionId, slots, running: 2 }),
+        start: ({
+          connectionId,
+          slots,
+          handlersDir = null
+        }: Pick<LocalWorkerView, 'connectionId' | 'slots' | 'handlersDir'>) =>
+          this.setWorker({
+            status: 'running',
+            workerId: 'imp-03',
+            connectionId,
+            slots,
+            running: 2,
+            handlers: demoHandlers,
+            problems: handlersDir ? demoProblems : [],
+            handlersDir
+          }),
         stop: () => this.setWorker(stop),
         resize: ({ slots }: { slots: number }) => this.setWorker({ slots }),
         startSample: ({ kind }: { kind: 'steady' }) => this.setWorker({ sample: kind }),
         stopSample: () => this.setWorker({ sample: null }),
-        log: () => []
+        log: () => (this.worker.status === 'running' ? demoWorkerLog(this.now()) : [])
       }
     }
     return this.asClient(calls)
+  }
+
+  private taskCalls(): Record<string, unknown> {
+    interface Where {
+      connectionId: string
+      taskId: string
+    }
+    const of = (id: string): DemoTasks => this.tasks[id] ?? new DemoTasks(0, 0)
+    return {
+      list: (input: { connectionId: string; filter: Partial<TaskFilter> }) => of(input.connectionId).list(input),
+      get: ({ connectionId, taskId }: Where) =>
+        of(connectionId).get(taskId, this.blockOf(connectionId), this.now()) ?? missing(),
+      log: ({ connectionId, taskId, afterId = null }: Where & { afterId?: string | null }) =>
+        of(connectionId).log(taskId, afterId, this.now()),
+      act: ({ connectionId, taskId, action }: Where & { action: OperatorAction }) => {
+        const answer = of(connectionId).act(taskId, action, this.now()) ?? illegal()
+        this.emit({ kind: 'tasksChanged', connectionId, ids: [taskId] })
+        return answer
+      },
+      artifact: () => new File(['row,reason\n17,amount is no number\n'], 'rejected-rows.csv', { type: 'text/csv' }),
+      submit: ({ connectionId, task, count = 1 }: { connectionId: string; task: NewTask; count?: number }) => {
+        const answer = of(connectionId).submit(task, count, this.now())
+        this.emit({ kind: 'tasksChanged', connectionId, ids: [] })
+        return answer
+      }
+    }
+  }
+
+  private blockOf(connectionId: string): Problem | null {
+    const found = this.connections.find((one) => one.id === connectionId)
+    if (found?.accessMode !== 'read-only') return null
+    return { code: 'READ_ONLY', kind: 'user', message: `${found.name} is read-only.`, details: {} }
   }
 
   /** Every call becomes asynchronous and is written down, as it would be over a wire. */
@@ -186,7 +244,7 @@ export class FakeApp {
           name,
           async (input: unknown, options?: { signal?: AbortSignal }): Promise<unknown> => {
             this.calls.push({ path: `${area}.${name}`, input })
-            await Promise.resolve()
+            await this.gate(`${area}.${name}`)
             return (call as (input: unknown, signal?: AbortSignal) => unknown)(input, options?.signal)
           }
         ])
@@ -203,6 +261,15 @@ export function problemError(problem: Problem): ORPCError<'PROBLEM', Problem> {
 
 function missing(): never {
   throw problemError({ code: 'NOT_FOUND', kind: 'user', message: 'There is no such task.', details: {} })
+}
+
+function illegal(): never {
+  throw problemError({
+    code: 'ILLEGAL_TRANSITION',
+    kind: 'user',
+    message: 'The task is no longer in the state that this needs.',
+    details: {}
+  })
 }
 
 async function* testSteps(draft: ConnectionDraft, signal?: AbortSignal): AsyncGenerator<TestStep> {
