@@ -13,6 +13,8 @@ export interface Refusal {
 /** undefined when the request may go on. */
 export function refuse(request: IncomingMessage, port: number, needsOrigin: boolean): Refusal | undefined {
   const { headers } = request
+  // Older versions need no Host, and no browser speaks them.
+  if (request.httpVersion !== '1.1') return { status: 400, reason: 'HTTP/1.1 only' }
   if (countHeader(request, 'host') !== 1) return { status: 400, reason: 'exactly one Host header' }
   const target = request.url ?? ''
   // An absolute URI would name a second host, `//x` looks like one.

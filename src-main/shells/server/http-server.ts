@@ -179,7 +179,7 @@ function attach(webSocket: WebSocket, servePage: ServePage): void {
   })
   webSocket.on('message', (data, isBinary) => page.receive(isBinary ? data : asText(data)))
   webSocket.on('close', () => page.end())
-  webSocket.on('error', () => webSocket.terminate())
+  webSocket.on('error', () => undefined) // the library closes it, with a code that says why
 }
 
 function asText(data: Buffer | ArrayBuffer | Buffer[]): string {
