@@ -1,10 +1,8 @@
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openMysql } from '../../src-main/connections/index.ts'
-import { newTask, systemClock, type SqlDatabase } from '../../src-main/kernel/index.ts'
-import { mysqlSchema, openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
+import { newTask, type SqlDatabase } from '../../src-main/kernel/index.ts'
 import type { TaskStore } from '../../src-main/queue/task-store.ts'
 import { startPrivateMariaDb } from '../support/mariadb.ts'
+import { openTestQueue } from '../support/open-queue.ts'
 import { atLeast, finish, type Goal } from '../support/report.ts'
 import { RawLoop } from './raw-loop.ts'
 
@@ -23,26 +21,19 @@ const { values } = parseArgs({
 })
 const rounds = Number(values.rounds)
 const batches = values.batches.split(',').map(Number)
-const migrationsDir = join(import.meta.dirname, '../../migrations/mysql')
 const type = 'bench'
 
 const server = await startPrivateMariaDb({ flushAtCommit: 1 })
 try {
   const database = 'bench_claim'
   await server.createDatabase(database)
-  const { host, port, user, password } = server
-  const sql = await openMysql(
-    { host, port, user, password, database, tls: 'disabled', ca: '' },
-    { accessMode: 'read-write', poolSize: 3, clock: systemClock }
-  )
-  await mysqlSchema({ database: sql, migrationsDir }).migrate()
-  const store = await openMysqlStore({ database: sql, clock: systemClock })
+  const queue = await openTestQueue(server.url(database))
+  const { sql, store } = queue
   const raw = new RawLoop(server.url(database))
   const results = []
   for (const batch of batches) results.push(await compare(batch, sql, store, raw))
   await raw.close()
-  await store.close()
-  await sql.close()
+  await queue.close()
   finish({ bench: 'claim', rounds, results }, results.flatMap(goalsOf), values.json)
 } finally {
   await server.stop()

@@ -1,9 +1,7 @@
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openMysql } from '../../src-main/connections/index.ts'
-import { systemClock, type SqlDatabase } from '../../src-main/kernel/index.ts'
-import { mysqlSchema, openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
+import type { SqlDatabase } from '../../src-main/kernel/index.ts'
 import { startPrivateMariaDb } from '../support/mariadb.ts'
+import { openTestQueue } from '../support/open-queue.ts'
 import { atMost, finish, type Goal } from '../support/report.ts'
 
 /*
@@ -58,14 +56,12 @@ function goalsOf(results: readonly Result[]): Goal[] {
 async function measure(rows: number): Promise<Result> {
   const database = `bench_monitor_${rows}`
   await server.createDatabase(database)
-  const { host, port, user, password } = server
-  const sql = await openMysql(
-    { host, port, user, password, database, tls: 'disabled', ca: '' },
-    { accessMode: 'read-write', poolSize: 1, clock: systemClock, statementTimeoutMs: 600_000 }
-  )
-  await mysqlSchema({ database: sql, migrationsDir: join(import.meta.dirname, '../../migrations/mysql') }).migrate()
-  await fill(sql, rows)
-  const store = await openMysqlStore({ database: sql, clock: systemClock })
+  const queue = await openTestQueue(server.url(database), {
+    poolSize: 1,
+    statementTimeoutMs: 600_000,
+    beforeOpen: (empty) => fill(empty, rows)
+  })
+  const { sql, store } = queue
   await store.read()
   const before = await rowsRead(sql)
   await store.read()
@@ -80,8 +76,7 @@ async function measure(rows: number): Promise<Result> {
       })
     )
   }
-  await store.close()
-  await sql.close()
+  await queue.close()
   return { rows, tickMs: median(tick), plainMs: median(plain), tickRowsRead }
 }
 

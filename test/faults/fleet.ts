@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Connection } from 'mysql2/promise'
+import { systemClock, withDeadline } from '../../src-main/kernel/index.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -40,6 +41,7 @@ export class Fleet {
     this.options = { ...this.options, admin }
   }
 
+  /** Resolves when the process says that it has started: a kill before that would prove nothing. */
   async add(): Promise<FleetMember> {
     const { admin, host, port, database, ledgerUrl, concurrency, leaseMs, recoverMs, log } = this.options
     const account = `w${++this.started}`
@@ -64,12 +66,27 @@ export class Fleet {
         stdio: ['ignore', 'pipe', 'pipe']
       }
     )
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (data: Buffer) => appendFileSync(log, `${account}: ${data.toString()}`))
+    const ready = new Promise<void>((resolve) => {
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (data: Buffer) => {
+          appendFileSync(log, `${account}: ${data.toString()}`)
+          if (data.includes('started with')) resolve()
+        })
+    })
     const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
     const member = { account, process: child, exited }
     this.members.push(member)
     void exited.then(() => this.members.splice(this.members.indexOf(member), 1))
+    const early = exited.then((code) =>
+      Promise.reject(new Error(`${account} ended with ${code} before it had started: see ${log}`))
+    )
+    early.catch(() => undefined) // after its start an end is what the run is about
+    await withDeadline(
+      systemClock,
+      60_000,
+      Promise.race([ready, early]),
+      () => new Error(`${account} did not start: see ${log}`)
+    )
     return member
   }
 

@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mysql, { type Connection } from 'mysql2/promise'
-import { systemClock } from '../../src-main/kernel/index.ts'
 import { newTask } from '../../src-main/kernel/task.ts'
-import { openMysql } from '../../src-main/connections/index.ts'
-import { mysqlSchema, openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
 import type { TestMariaDb } from '../support/mariadb.ts'
+import { openTestQueue } from '../support/open-queue.ts'
 import { check, type Verdict } from './checker.ts'
 import { Fleet } from './fleet.ts'
 import { collectEvidence, installWitness } from './witness.ts'
@@ -39,18 +37,14 @@ export interface KillRunResult {
   readonly log: string
 }
 
-const root = join(import.meta.dirname, '../..')
-
 /** The proof of issue "First light", points 3 and 4: workers and the database die while a queue is worked off. */
 export async function killRun(server: TestMariaDb, options: KillRunOptions): Promise<KillRunResult> {
   const database = 'kill_run'
   const ledger = 'kill_ledger'
   await server.createDatabase(database)
   await server.createDatabase(ledger)
-  const { host, port, user, password } = server
-  const settings = { host, port, user, password, database, tls: 'disabled' as const, ca: '' }
-  const queue = await openMysql(settings, { accessMode: 'read-write', poolSize: 4, clock: systemClock })
-  await mysqlSchema({ database: queue, migrationsDir: join(root, 'migrations/mysql') }).migrate()
+  const { host, port } = server
+  const queue = await openTestQueue(server.url(database))
   let admin = await mysql.createConnection({
     uri: server.url(database),
     supportBigNumbers: true,
@@ -60,9 +54,8 @@ export async function killRun(server: TestMariaDb, options: KillRunOptions): Pro
   await admin.query(
     `CREATE TABLE ${ledger}.effect (idempotency_key VARCHAR(200) CHARACTER SET ascii PRIMARY KEY, attempt INT NOT NULL, calls INT NOT NULL)`
   )
-  const store = await openMysqlStore({ database: queue, clock: systemClock })
   const random = seededRandom(options.seed)
-  const submitted = await store.submit(
+  const submitted = await queue.store.submit(
     Array.from({ length: options.tasks }, () =>
       newTask.parse({
         type: 'ledger',
@@ -72,7 +65,6 @@ export async function killRun(server: TestMariaDb, options: KillRunOptions): Pro
       })
     )
   )
-  await store.close()
   await queue.close()
 
   const started = performance.now()
@@ -88,7 +80,7 @@ export async function killRun(server: TestMariaDb, options: KillRunOptions): Pro
     recoverMs: 500,
     log
   })
-  for (let n = 0; n < options.workers; n++) await fleet.add()
+  await Promise.all(Array.from({ length: options.workers }, () => fleet.add()))
   const counts = { kills: 0, freezes: 0, databaseRestarts: 0 }
   let ended = 0
   const deadline = started + options.deadlineMs
