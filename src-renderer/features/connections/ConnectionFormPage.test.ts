@@ -1,0 +1,111 @@
+import { flushPromises } from '@vue/test-utils'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { TestStep } from '@contract'
+import { problemError } from '@/testing/fake-client.ts'
+import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
+import { makeScene, refused, type SceneName } from '@/testing/scenes.ts'
+import ConnectionFormPage from './ConnectionFormPage.vue'
+
+let page: MountedPage
+const open = async (path = '/connections/new', scene: SceneName = 'healthy'): Promise<void> => {
+  page = await mountPage(ConnectionFormPage, makeScene(scene, 0), path, () => 0)
+}
+const calls = (path: string): unknown[] => page.app.calls.filter((call) => call.path === path).map((call) => call.input)
+const press = async (what: 'test' | 'save'): Promise<void> => {
+  await page.wrapper.find(`[data-test=${what}]`).trigger('click')
+  await flushPromises()
+}
+async function fill(): Promise<void> {
+  const values = { name: 'lab', host: 'db.example', database: 'queue', user: 'taskdeck', password: 's3cret' }
+  for (const [name, value] of Object.entries(values)) await page.wrapper.find(`input[name=${name}]`).setValue(value)
+}
+async function* steps(...list: TestStep[]): AsyncGenerator<TestStep> {
+  for (const step of list) {
+    await Promise.resolve()
+    yield step
+  }
+}
+
+afterEach(() => page.wrapper.unmount())
+
+describe('ConnectionFormPage', () => {
+  it('says which fields are missing instead of calling the app', async () => {
+    await open()
+    await press('save')
+    expect(page.wrapper.text()).toContain('Enter a host name or address.')
+    expect(calls('connections.save')).toEqual([])
+  })
+
+  it('chooses read-only for production until the reader chooses', async () => {
+    await open()
+    await fill()
+    const production = page.wrapper.findAll('[role=radio]').find((one) => one.text() === 'Production')!
+    await production.trigger('click')
+    await press('save')
+    expect(calls('connections.save')[0]).toMatchObject({ environment: 'production', accessMode: 'read-only' })
+  })
+
+  it('shows each step of a test, and what a failure means and what to try', async () => {
+    await open()
+    await fill()
+    page.app.client.connections.test = (() =>
+      Promise.resolve(
+        steps(
+          { step: 'tcp', status: 'running', note: '', problem: null },
+          { step: 'tcp', status: 'failed', note: 'db.example:3306', problem: refused }
+        )
+      )) as never
+    await press('test')
+    const failed = page.wrapper.find('li.failed')
+    expect(failed.text()).toContain('Reach the server')
+    expect(failed.text()).toContain('Nothing answers at this address')
+    expect(failed.text()).toContain('Check host and port')
+    expect(page.wrapper.find('[data-test=save]').text()).toBe('Save anyway')
+  })
+
+  it('forgets the result of a test when a field changes', async () => {
+    await open()
+    await fill()
+    page.app.client.connections.test = (() =>
+      Promise.resolve(steps({ step: 'tcp', status: 'ok', note: '3 ms', problem: null }))) as never
+    await press('test')
+    expect(page.wrapper.find('[data-test=save]').text()).toBe('Save and open')
+    await page.wrapper.find('input[name=host]').setValue('other')
+    expect(page.wrapper.find('li.ok').exists()).toBe(false)
+    expect(page.wrapper.find('[data-test=save]').text()).toBe('Save without testing')
+  })
+
+  it('saves and opens the connection, and keeps the password nowhere', async () => {
+    await open()
+    await fill()
+    await press('save')
+    expect(calls('connections.save')[0]).toMatchObject({ name: 'lab', password: 's3cret', keepPassword: 'vault' })
+    expect(page.router.currentRoute.value.fullPath).toBe('/c/lab/overview')
+    expect(page.wrapper.find<HTMLInputElement>('input[name=password]').element.value).toBe('')
+  })
+
+  it('says plainly that a machine without a store keeps the password until it quits', async () => {
+    await open('/connections/new', 'no-vault')
+    expect(page.wrapper.find('[data-test=no-vault]').text()).toContain('kept in memory until you quit')
+    await fill()
+    await press('save')
+    expect(calls('connections.save')[0]).toMatchObject({ keepPassword: 'session' })
+  })
+
+  it('edits without asking for the stored password again', async () => {
+    await open('/connections/clinic-main/edit')
+    expect(page.wrapper.find<HTMLInputElement>('input[name=host]').element.value).toBe('db-primary')
+    await press('save')
+    expect(calls('connections.save')[0]).toMatchObject({ id: 'clinic-main', password: null })
+  })
+
+  it('stays and explains when saving fails', async () => {
+    await open()
+    await fill()
+    const vault = { code: 'VAULT_UNAVAILABLE', kind: 'user' as const, message: 'no keyring', details: {} }
+    page.app.client.connections.save = vi.fn(() => Promise.reject(problemError(vault))) as never
+    await press('save')
+    expect(page.wrapper.text()).toContain('This machine has no store for secrets')
+    expect(page.router.currentRoute.value.fullPath).toBe('/connections/new')
+  })
+})

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { makeScene } from '@/testing/scenes.ts'
+import { defaultAccess, emptyForm, formOf, invalidFields, toDraft, type ConnectionForm } from './connection-form.ts'
+
+const stored = makeScene('healthy', 0).connections.find((one) => one.id === 'clinic-main')!
+const filled: ConnectionForm = { ...emptyForm(false), name: ' lab ', host: 'db', user: 'u', database: 'q' }
+
+describe('connection form', () => {
+  it('opens production read-only and everything else read-write', () => {
+    expect(defaultAccess('production')).toBe('read-only')
+    expect(defaultAccess('staging')).toBe('read-write')
+  })
+
+  it('names the fields that are missing or out of range', () => {
+    expect(invalidFields(emptyForm(true))).toEqual(['name', 'host', 'user', 'database'])
+    expect(invalidFields({ ...filled, port: 70_000 })).toEqual(['port'])
+    expect(invalidFields({ ...filled, port: null })).toEqual(['port'])
+    expect(invalidFields(filled)).toEqual([])
+  })
+
+  it('keeps passwords in the vault where there is one', () => {
+    expect(emptyForm(true).keepPassword).toBe('vault')
+    expect(emptyForm(false).keepPassword).toBe('session')
+  })
+
+  it('keeps the stored password when nothing was typed and the address is the same', () => {
+    expect(toDraft(formOf(stored, true), stored).password).toBeNull()
+  })
+
+  it('never hands a stored password to another address or user', () => {
+    const form = formOf(stored, true)
+    expect(toDraft({ ...form, host: 'elsewhere' }, stored).password).toBe('')
+    expect(toDraft({ ...form, user: 'root' }, stored).password).toBe('')
+    expect(toDraft({ ...form, port: 3307 }, stored).password).toBe('')
+  })
+
+  it('trims what was typed and leaves the authority out without TLS', () => {
+    expect(toDraft({ ...filled, ca: 'PEM' }, undefined)).toMatchObject({
+      id: null,
+      name: 'lab',
+      mysql: { ca: '', port: 3306 }
+    })
+  })
+})

@@ -1,0 +1,111 @@
+import { flushPromises } from '@vue/test-utils'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
+import { makeScene, type SceneName } from '@/testing/scenes.ts'
+import OverviewPage from './OverviewPage.vue'
+
+// happy-dom has no canvas; what the chart would draw is tested in chart-option.test.ts.
+vi.mock('@/shared/charts/use-chart.ts', () => ({ useChart: () => ({ value: null }) }))
+
+const start = 1_770_000_000_000
+let page: MountedPage
+const open = async (scene: SceneName, path: string): Promise<void> => {
+  page = await mountPage(OverviewPage, makeScene(scene, start), path, () => start)
+}
+const text = (): string => page.wrapper.text().replaceAll('\u2009', ' ')
+
+beforeEach(() => vi.useFakeTimers({ now: start, toFake: ['Date', 'setInterval', 'clearInterval'] }))
+afterEach(() => {
+  page.wrapper.unmount()
+  vi.useRealTimers()
+})
+
+describe('OverviewPage', () => {
+  it('says what fails before it shows the numbers', async () => {
+    await open('failing', '/c/clinic-main/overview')
+    expect(page.wrapper.find('.sentence').text()).toContain('import.medical')
+    expect(text()).toContain('is failing')
+    expect(page.wrapper.findAll('.tile')).toHaveLength(4)
+    expect(page.wrapper.findAll('.panel')).toHaveLength(6)
+    expect(text()).toContain('imp-12: no heartbeat for 3 m 12 s')
+  })
+
+  it('moves with each tick', async () => {
+    await open('failing', '/c/clinic-main/overview')
+    const before = page.wrapper.find('.tile .value').text()
+    const later = makeScene('failing', start).queues['clinic-main']!
+    const { readingAt, pointsAt } = await import('@/testing/demo-queue.ts')
+    const { dispatch } = await import('@/state/feed.ts')
+    const at = start + 60_000
+    dispatch({
+      kind: 'tick',
+      tick: { connectionId: 'clinic-main', seq: 2, reading: readingAt(later, at), points: pointsAt(later, at) }
+    })
+    await flushPromises()
+    expect(page.wrapper.find('.tile .value').text()).not.toBe(before)
+  })
+
+  it('keeps the last picture when the database is gone, and says how old it is', async () => {
+    await open('stale', '/c/clinic-main/overview')
+    expect(page.wrapper.find('.sentence.warn').text().replaceAll('\u2009', ' ')).toContain(
+      'Last known picture, 3 m 35 s old.'
+    )
+    expect(page.wrapper.findAll('.tile.stale')).toHaveLength(4)
+    expect(text()).toContain('as of ')
+    await page.wrapper.find('.sentence button').trigger('click')
+    expect(page.app.calls.at(-1)).toEqual({ path: 'connections.retryNow', input: { connectionId: 'clinic-main' } })
+  })
+
+  it('says what to do next in an empty queue, and starts worker and sample with one click', async () => {
+    await open('healthy', '/c/local/overview')
+    expect(text()).toContain('Nothing has happened in this queue yet')
+    await page.wrapper.find('.way button.n-button--primary-type').trigger('click')
+    await flushPromises()
+    expect(page.app.calls.map((call) => call.path)).toEqual(
+      expect.arrayContaining(['localWorker.start', 'localWorker.startSample'])
+    )
+  })
+
+  it('shows unknown numbers as a dash in an empty queue', async () => {
+    await open('healthy', '/c/local/overview')
+    const values = page.wrapper.findAll('.tile .value').map((value) => value.text())
+    expect(values).toEqual(['0', '–', '–', '0'])
+  })
+
+  it('asks for the password of a locked connection and forgets it at once', async () => {
+    await open('healthy', '/c/dev-shared/overview')
+    const field = page.wrapper.find<HTMLInputElement>('input[type=password]')
+    await field.setValue('s3cret')
+    await page.wrapper.find('form.unlock').trigger('submit')
+    await flushPromises()
+    const unlocked = page.app.calls.find((call) => call.path === 'connections.unlock')
+    expect(unlocked?.input).toEqual({ connectionId: 'dev-shared', password: 's3cret' })
+    expect(page.wrapper.html()).not.toContain('s3cret')
+  })
+
+  it("offers the migration's SQL to read before it can be run, and runs what was read", async () => {
+    await open('healthy', '/c/lab-staging/overview')
+    expect(text()).toContain('has no Taskdeck tables yet')
+    expect(text()).not.toContain('Run the migration')
+    await page.wrapper.find('.empty button').trigger('click')
+    await flushPromises()
+    expect(page.wrapper.find('pre').text()).toContain('CREATE TABLE task (')
+    await page.wrapper.find('.plan footer button').trigger('click')
+    await flushPromises()
+    document.querySelector<HTMLFormElement>('form.confirm')?.dispatchEvent(new Event('submit', { cancelable: true }))
+    await vi.waitFor(() => expect(page.app.calls.map((call) => call.path)).toContain('connections.migrate'))
+    const migrated = page.app.calls.find((call) => call.path === 'connections.migrate')
+    expect(migrated?.input).toMatchObject({ planHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string })
+  })
+
+  it('says when there is no such connection', async () => {
+    await open('healthy', '/c/gone/overview')
+    expect(text()).toContain('There is no such connection')
+  })
+
+  it('asks the picture of another range when the route has one', async () => {
+    await open('healthy', '/c/clinic-main/overview?range=6h')
+    const asked = page.app.calls.filter((call) => call.path === 'overview.snapshot').map((call) => call.input)
+    expect(asked[0]).toMatchObject({ connectionId: 'clinic-main', rangeMs: 21_600_000 })
+  })
+})

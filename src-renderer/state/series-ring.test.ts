@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import type { Point, QueueReading, Tick } from '@contract'
+import { appendTick, pointsOf, ringOf, valuesOf, type SeriesRing } from './series-ring.ts'
+
+const reading = (at: number): QueueReading => ({
+  at,
+  depth: [],
+  oldest: [],
+  flow: [],
+  duration: null,
+  pickup: null,
+  workers: [],
+  costMs: 1
+})
+const tick = (seq: number, at: number, points: Point[]): Tick => ({
+  connectionId: 'local',
+  seq,
+  reading: reading(at),
+  points
+})
+const depth = (value: number, type = ''): Point => ({ metric: 'depth', type, value })
+
+function ring(times: number[], values: (number | null)[], rangeMs = 60_000): SeriesRing {
+  const snapshot = { connectionId: 'local', seq: 1, from: 0, to: 60_000, stepMs: 10_000, times, reading: null }
+  return ringOf({ ...snapshot, series: [{ metric: 'depth', type: '', values }] }, rangeMs)
+}
+
+describe('appendTick', () => {
+  it('puts the newest values at the end and drops what left the range', () => {
+    const next = appendTick(ring([0, 10_000, 20_000], [1, 2, 3]), tick(2, 65_000, [depth(9)]))
+    expect(pointsOf(next, 'depth')).toEqual([
+      [10_000, 2],
+      [20_000, 3],
+      [30_000, null],
+      [65_000, 9]
+    ])
+    expect(next.seq).toBe(2)
+  })
+
+  it('replaces the values of the step that it falls into, so that a long range keeps its resolution', () => {
+    const next = appendTick(ring([0, 10_000], [1, 2]), tick(2, 14_000, [depth(5)]))
+    expect(pointsOf(next, 'depth')).toEqual([
+      [0, 1],
+      [14_000, 5]
+    ])
+  })
+
+  it('marks time without readings as unknown instead of joining its ends', () => {
+    const next = appendTick(ring([0, 10_000], [1, 2]), tick(2, 50_000, [depth(5)]))
+    expect(valuesOf(next, 'depth')).toEqual([1, 2, null, 5])
+  })
+
+  it('keeps a series that starts late or stops early aligned to the times', () => {
+    const late = appendTick(ring([0, 10_000], [1, 2]), tick(2, 20_000, [depth(7, 'mail')]))
+    expect(valuesOf(late, 'depth', 'mail')).toEqual([null, null, 7])
+    expect(valuesOf(late, 'depth')).toEqual([1, 2, null])
+    for (const values of late.values.values()) expect(values).toHaveLength(late.times.length)
+  })
+
+  it('ignores the points of a reading that is older than what it has', () => {
+    const old = appendTick(ring([0, 10_000], [1, 2]), tick(2, 5_000, [depth(9)]))
+    expect(valuesOf(old, 'depth')).toEqual([1, 2])
+  })
+})

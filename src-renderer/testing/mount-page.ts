@@ -1,0 +1,52 @@
+import { mount, flushPromises, type VueWrapper } from '@vue/test-utils'
+import { NMessageProvider } from 'naive-ui'
+import { createPinia, setActivePinia } from 'pinia'
+import { defineComponent, h, type Component } from 'vue'
+import { createMemoryHistory, createRouter, type Router } from 'vue-router'
+import { useAppStore } from '@/state/app-store.ts'
+import { useConnectionsStore } from '@/state/connections-store.ts'
+import { dispatch } from '@/state/feed.ts'
+import { i18n } from '@/shared/i18n/i18n.ts'
+import { provideClient } from '@/transport/client.ts'
+import { FakeApp } from './fake-client.ts'
+import type { Scene } from './scenes.ts'
+
+export interface MountedPage {
+  readonly wrapper: VueWrapper
+  readonly app: FakeApp
+  readonly router: Router
+}
+
+/** Mounts a page at `path` on a fake app, with the stores filled as the event stream would. */
+export async function mountPage(page: Component, scene: Scene, path: string, now: () => number): Promise<MountedPage> {
+  const pinia = createPinia()
+  setActivePinia(pinia)
+  const app = new FakeApp(scene, now)
+  provideClient(app.client)
+  const blank = defineComponent({ render: () => h('div') })
+  const named = ['tasks', 'workers', 'overview'].map((name) => ({
+    name,
+    path: `/c/:connectionId/${name}`,
+    component: blank
+  }))
+  const flat = ['local-worker', 'connections', 'settings'].map((name) => ({ name, path: `/${name}`, component: blank }))
+  const router = createRouter({
+    history: createMemoryHistory(),
+    routes: [
+      ...named,
+      ...flat,
+      { name: 'connection-new', path: '/connections/new', component: blank },
+      { name: 'connection-edit', path: '/connections/:editedId/edit', component: blank }
+    ]
+  })
+  await router.push(path)
+  const id = router.currentRoute.value.params['connectionId']
+  if (typeof id === 'string') useConnectionsStore().currentId = id
+  useAppStore().link = { kind: 'open' }
+  await useAppStore().load()
+  dispatch({ kind: 'connections', connections: scene.connections })
+  const host = defineComponent({ render: () => h(NMessageProvider, () => h(page)) })
+  const wrapper = mount(host, { global: { plugins: [pinia, router, i18n] }, attachTo: document.body })
+  await flushPromises()
+  return { wrapper, app, router }
+}
