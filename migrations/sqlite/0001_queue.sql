@@ -81,7 +81,6 @@ CREATE TABLE taskdeck_attempt (
 
 -- Counting by type and outcome, and the durations of the newest attempts, without touching the table.
 CREATE INDEX taskdeck_attempt_ended ON taskdeck_attempt (ended_at, outcome, type, started_at, due_at);
-CREATE INDEX taskdeck_attempt_type_ended ON taskdeck_attempt (type, ended_at, outcome, started_at, due_at);
 
 CREATE TABLE taskdeck_log (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -130,6 +130,13 @@ export function describeClaiming(queue: QueueUnderTest): void {
       expect(ids(await queue.claim(60, { types })).sort()).toEqual([...created].sort())
     })
 
+    it.each(['', 'with space', 'wörker', 'w'.repeat(101)])('refuses the worker id "%s"', async (workerId) => {
+      await queue.submit()
+      const error = await queue.store.claim({ ...request, workerId }).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code: 'INVALID_INPUT' })
+      expect(await queue.count('task', "state = 'QUEUED'")).toBe(1)
+    })
+
     it('respects the limit', async () => {
       await queue.store.submit(Array.from({ length: 8 }, () => task()))
       expect(await queue.store.claim({ ...request, limit: 3 })).toHaveLength(3)

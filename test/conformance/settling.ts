@@ -75,6 +75,18 @@ export function describeSettling(queue: QueueUnderTest): void {
       expect(claimed).toMatchObject({ checkpoint: '{"row": 4}', attemptsUsed: 2, fence: { attempt: 2 } })
     })
 
+    it('refuses a checkpoint over the limit before it writes any of the batch', async () => {
+      const fence = await queue.running()
+      const checkpoint = JSON.stringify('€'.repeat(taskLimits.checkpointBytes / 3))
+      const updates = [
+        { fence, progress },
+        { fence, progress, checkpoint }
+      ]
+      const error = await queue.store.saveProgress(updates).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code: 'INVALID_INPUT' })
+      expect(await queue.detail(fence.taskId)).toMatchObject({ progress: null, checkpoint: null })
+    })
+
     it('starts each attempt without the progress of the one before', async () => {
       const fence = await queue.running()
       await queue.settle({ fence, outcome: 'RETRY', error: failure, delayMs: 0, progress })

@@ -1,6 +1,8 @@
 import { taskLimits } from '../../kernel/index.ts'
 import { effectKey } from '../idempotency.ts'
+import { clampDelay } from '../retry.ts'
 import type { ClaimedTask, ClaimRequest } from '../task-store.ts'
+import { checkWorkerId } from '../worker-values.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { isWaiting } from './states.ts'
 import { toMicroseconds, toRetryPolicy } from './task-rows.ts'
@@ -49,6 +51,7 @@ interface ClaimedRow {
 
 /** Choosing and taking happen under one write lock, so two claimers never choose the same task. */
 export async function claim(file: QueueFile, request: ClaimRequest): Promise<ClaimedTask[]> {
+  checkWorkerId(request.workerId)
   const limit = Math.floor(request.limit)
   const types = [...new Set(request.types)]
   if (types.length === 0 || !(limit >= 1)) return []
@@ -56,7 +59,7 @@ export async function claim(file: QueueFile, request: ClaimRequest): Promise<Cla
   const anyDue = await file.read((session) => dueTasks(session, types, 1).length > 0)
   if (!anyDue) return []
   return file.write((session) => {
-    const leaseUntil = session.at + toMicroseconds(request.leaseMs)
+    const leaseUntil = session.at + toMicroseconds(clampDelay(request.leaseMs))
     return dueTasks(session, types, limit).map(({ id }) => {
       const { at } = session
       const row = session.get<ClaimedRow>(takeLease, { id, at, workerId: request.workerId, leaseUntil })

@@ -1,6 +1,8 @@
 import { taskLimits, type Fence, type Progress } from '../../kernel/index.ts'
+import { clampDelay } from '../retry.ts'
 import { storableProgress, truncateUtf8 } from '../stored-text.ts'
 import type { LogEntry, ProgressUpdate, Renewal } from '../task-store.ts'
+import { checkCheckpoint } from '../worker-values.ts'
 import { rowId, type Parameters, type QueueFile, type Session } from './queue-file.ts'
 import { holdsFence } from './states.ts'
 import { toMicroseconds } from './task-rows.ts'
@@ -30,7 +32,7 @@ export async function renew(file: QueueFile, leases: readonly Fence[], leaseMs: 
     const renewed: Fence[] = []
     const lost: Fence[] = []
     const cancelRequested: Fence[] = []
-    const leaseUntil = session.at + toMicroseconds(leaseMs)
+    const leaseUntil = session.at + toMicroseconds(clampDelay(leaseMs))
     for (const fence of leases) {
       const held = fenceParameters(fence)
       const row = held && session.get<{ state: string }>(renewLease, { ...held, leaseUntil })
@@ -42,8 +44,10 @@ export async function renew(file: QueueFile, leases: readonly Fence[], leaseMs: 
   })
 }
 
+/** Throws INVALID_INPUT for a checkpoint that cannot be kept, before it writes anything. */
 export async function saveProgress(file: QueueFile, updates: readonly ProgressUpdate[]): Promise<Fence[]> {
   if (updates.length === 0) return []
+  for (const { checkpoint } of updates) checkCheckpoint(checkpoint)
   return file.write((session) => {
     const refused = updates.filter((update) => !recordProgress(session, update))
     return refused.map(({ fence }) => fence)

@@ -88,6 +88,11 @@ export class QueueFile {
     return this.patiently(() => this.transaction('BEGIN DEFERRED', work))
   }
 
+  /** Between two parts of long work: heartbeats and the like must not wait for all of it. */
+  letOthersRun(): Promise<void> {
+    return this.clock.sleep(0)
+  }
+
   /** Several statements without parameters; inside `write` only. */
   execute(sql: string): void {
     this.database.exec(sql)

@@ -6,13 +6,13 @@ import {
   type TaskState,
   type TypeFlow
 } from '../../kernel/index.ts'
+import { FlowWindow, latencySampleSize, mostFlowRows, percentilesOf, type FlowCount } from '../reading-figures.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { isWaiting } from './states.ts'
 import { listWorkers } from './workers.ts'
 
 const minute = 60_000_000
 const fiveMinutes = 5 * minute
-const sampleSize = 1_000
 
 export const depthProbe = `
 SELECT type, state, COUNT(*) AS count FROM taskdeck_task INDEXED BY taskdeck_task_live
@@ -23,30 +23,26 @@ SELECT CAST(id AS TEXT) AS id, run_at FROM taskdeck_task INDEXED BY taskdeck_tas
 WHERE ${isWaiting} AND type = +:type AND priority = +:priority AND run_at <= :at
 ORDER BY run_at, taskdeck_task.id LIMIT 1`
 
-export const submittedProbe = `
-SELECT type, COUNT(*) AS count FROM taskdeck_task INDEXED BY taskdeck_task_created
-WHERE created_at > :since GROUP BY type`
+/** The newest rows of a window, by type and outcome, and how far back they reach. */
+const flowProbe = (table: string, column: string, outcome: string): string => `
+SELECT type, outcome, COUNT(*) AS count, (:at - MIN(reached)) / 1000.0 AS reachedMs FROM (
+  SELECT type, ${outcome} AS outcome, ${column} AS reached FROM ${table}
+  WHERE ${column} > :since ORDER BY ${column} DESC LIMIT ${mostFlowRows}
+) GROUP BY type, outcome`
 
-export const finishedProbe = `
-SELECT type, COUNT(*) AS count FROM taskdeck_task INDEXED BY taskdeck_task_finished
-WHERE finished_at IS NOT NULL AND finished_at > :since GROUP BY type`
+export const submittedProbe = flowProbe('taskdeck_task INDEXED BY taskdeck_task_created', 'created_at', "''")
+export const finishedProbe = flowProbe('taskdeck_task INDEXED BY taskdeck_task_finished', 'finished_at', "''")
+export const endedProbe = flowProbe('taskdeck_attempt INDEXED BY taskdeck_attempt_ended', 'ended_at', 'outcome')
 
-export const endedProbe = `
-SELECT type, outcome, COUNT(*) AS count FROM taskdeck_attempt INDEXED BY taskdeck_attempt_ended
-WHERE ended_at > :since AND outcome <> 'HANDED_BACK' GROUP BY type, outcome`
-
+/** A hand-back ran nothing. Types are told apart afterwards: one statement, whatever their number. */
 export const newestAttempts = `
-SELECT ended_at - started_at AS duration, started_at - due_at AS pickup
+SELECT type, ended_at - started_at AS duration, started_at - due_at AS pickup
 FROM taskdeck_attempt INDEXED BY taskdeck_attempt_ended
-WHERE ended_at > :since AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMIT ${sampleSize}`
+WHERE ended_at > :since AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMIT ${latencySampleSize}`
 
-export const newestAttemptsOfType = `
-SELECT ended_at - started_at AS duration, started_at - due_at AS pickup
-FROM taskdeck_attempt INDEXED BY taskdeck_attempt_type_ended
-WHERE type = +:type AND ended_at > :since AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMIT ${sampleSize}`
-
-interface Count {
+interface Depth {
   readonly type: string
+  readonly state: TaskState
   readonly count: number
 }
 
@@ -54,14 +50,15 @@ interface Count {
 export async function readQueue(file: QueueFile, clock: Clock): Promise<QueueReading> {
   const began = clock.monotonic()
   const reading = await file.read((session) => {
-    const depth = session.all<Count & { readonly state: TaskState }>(depthProbe)
+    const depth = session.all<Depth>(depthProbe)
+    const samples = session.all<Sample>(newestAttempts, { since: session.at - fiveMinutes })
     const types = [...new Set(depth.map(({ type }) => type))]
     return {
       at: session.at / 1000,
       depth,
       oldest: oldestOfTypes(session, types),
-      flow: flowOfTypes(session),
-      ...latencies(session.all<Sample>(newestAttempts, { since: session.at - fiveMinutes })),
+      flow: flowOfTypes(session, samples),
+      ...latencies(samples),
       workers: listWorkers(session)
     }
   })
@@ -79,33 +76,27 @@ function oldestOfTypes(session: Session, types: readonly string[]): QueueReading
   return oldest.sort((a, b) => b.ageMs - a.ageMs)
 }
 
-function flowOfTypes(session: Session): TypeFlow[] {
-  const lastMinute = { since: session.at - minute }
-  const submitted = session.all<Count>(submittedProbe, lastMinute)
-  const finished = session.all<Count>(finishedProbe, lastMinute)
-  const ended = session.all<Count & { readonly outcome: string }>(endedProbe, { since: session.at - fiveMinutes })
-  const types = [...new Set([...submitted, ...finished, ...ended].map(({ type }) => type))].sort()
-  return types.map((type) => {
-    const ofType = ended.filter((row) => row.type === type)
-    const withOutcome = (outcome: string): number => sum(ofType.filter((row) => row.outcome === outcome))
-    const samples =
-      ofType.length === 0 ? [] : session.all<Sample>(newestAttemptsOfType, { type, since: session.at - fiveMinutes })
-    return {
-      type,
-      submitted1m: sum(submitted.filter((row) => row.type === type)),
-      finished1m: sum(finished.filter((row) => row.type === type)),
-      ended5m: sum(ofType),
-      failed5m: withOutcome('FAILED'),
-      retried5m: withOutcome('RETRY'),
-      recovered5m: withOutcome('LEASE_EXPIRED'),
-      ...latencies(samples)
-    }
-  })
+function flowOfTypes(session: Session, samples: readonly Sample[]): TypeFlow[] {
+  const { at } = session
+  const submitted = new FlowWindow(session.all<FlowCount>(submittedProbe, { at, since: at - minute }), 1)
+  const finished = new FlowWindow(session.all<FlowCount>(finishedProbe, { at, since: at - minute }), 1)
+  const ended = new FlowWindow(session.all<FlowCount>(endedProbe, { at, since: at - fiveMinutes }), 5)
+  const types = [...new Set([...submitted.types, ...finished.types, ...ended.types])].sort()
+  const flows = types.map((type) => ({
+    type,
+    submitted1m: submitted.count(type),
+    finished1m: finished.count(type),
+    ended5m: ended.count(type, (outcome) => outcome !== 'HANDED_BACK'),
+    failed5m: ended.count(type, (outcome) => outcome === 'FAILED'),
+    retried5m: ended.count(type, (outcome) => outcome === 'RETRY'),
+    recovered5m: ended.count(type, (outcome) => outcome === 'LEASE_EXPIRED'),
+    ...latencies(samples.filter((sample) => sample.type === type))
+  }))
+  return flows.filter(({ submitted1m, finished1m, ended5m }) => submitted1m + finished1m + ended5m > 0)
 }
 
-const sum = (counts: readonly Count[]): number => counts.reduce((total, { count }) => total + count, 0)
-
 interface Sample {
+  readonly type: string
   readonly duration: number
   readonly pickup: number
 }
@@ -115,12 +106,4 @@ function latencies(samples: readonly Sample[]): { duration: Percentiles | null; 
     duration: percentilesOf(samples.map(({ duration }) => duration / 1000)),
     pickup: percentilesOf(samples.map(({ pickup }) => pickup / 1000))
   }
-}
-
-/** Nearest rank: each figure is a value that was measured. */
-function percentilesOf(values: readonly number[]): Percentiles | null {
-  if (values.length === 0) return null
-  const sorted = [...values].sort((a, b) => a - b)
-  const at = (fraction: number): number => sorted[Math.max(0, Math.ceil(fraction * sorted.length) - 1)] ?? 0
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }

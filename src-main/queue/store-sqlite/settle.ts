@@ -27,7 +27,7 @@ const endAttempt = `
 UPDATE taskdeck_task
 SET state = :to, state_since = :at, lease_until = NULL, finished_at = :finishedAt, run_at = COALESCE(:runAt, run_at),
   attempts_used = attempts_used - :uncounted,
-  result = CASE WHEN :setsResult THEN :result ELSE result END,
+  result = :result,
   error_code = CASE WHEN :setsError THEN :errorCode ELSE error_code END,
   error_class = CASE WHEN :setsError THEN :errorClass ELSE error_class END,
   error_message = CASE WHEN :setsError THEN :errorMessage ELSE error_message END
@@ -95,12 +95,14 @@ export function finishAttempt(session: Session, held: Parameters, end: AttemptEn
     finishedAt: isTerminal(to) ? at : null,
     runAt: to === 'RETRY_WAIT' ? at + toMicroseconds(clampDelay(end.delayMs ?? 0)) : null,
     uncounted: outcome === 'HANDED_BACK' ? 1 : 0,
-    // An interrupted attempt says nothing about the error of the one before.
-    setsError: outcome === 'HANDED_BACK' ? 0 : 1,
-    setsResult: end.result === undefined ? 0 : 1,
+    setsError: changesError(end) ? 1 : 0,
     result: end.result ?? null
   })
 }
+
+/** Success clears the error of earlier attempts; a hand-back or a cancellation leaves it. */
+const changesError = ({ error, outcome }: AttemptEnd): boolean =>
+  error !== null || outcome === 'SUCCESS' || outcome === 'PARTIAL_SUCCESS'
 
 /** The state that the same settlement led to when it was accepted; undefined when it never was. */
 function repeated(session: Session, held: Parameters, { outcome }: Settlement): TaskState | undefined {
@@ -117,11 +119,11 @@ function addArtifact(session: Session, held: Parameters, artifact: NewArtifact):
     taskId,
     attempt,
     at: session.at,
-    name: truncateUtf8(artifact.name, 800),
-    contentType: truncateUtf8(artifact.contentType, 400),
-    bytes: artifact.bytes,
-    host: artifact.host,
-    path: artifact.path,
-    expiresAt: session.at + toMicroseconds(artifact.expiresInMs)
+    name: truncateUtf8(artifact.name, 200),
+    contentType: truncateUtf8(artifact.contentType, 100),
+    bytes: Math.max(0, Math.round(artifact.bytes)),
+    host: truncateUtf8(artifact.host, 255),
+    path: truncateUtf8(artifact.path, 1_000),
+    expiresAt: session.at + toMicroseconds(clampDelay(artifact.expiresInMs))
   })
 }

@@ -1,6 +1,8 @@
 import { workerAliveMs, type WorkerRow } from '../../kernel/index.ts'
+import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
+import { checkWorkerId } from '../worker-values.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { toMicroseconds, toMs } from './task-rows.ts'
 
@@ -55,10 +57,11 @@ interface StoredWorker {
 
 /** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
 export async function reportWorker(file: QueueFile, report: WorkerReport): Promise<void> {
+  checkWorkerId(report.id)
   await file.write((session) => {
     const { at } = session
     const known = session.get<KnownWorker>(findWorker, { id: report.id })
-    const ago = (ms: number | null): number | null => (ms === null ? null : at - toMicroseconds(ms))
+    const ago = (ms: number | null): number | null => (ms === null ? null : at - toMicroseconds(clampDelay(ms)))
     const { id, incarnation, pid, status, slots, running, threads, queued } = report
     const { claimP50Ms, claimP95Ms, claimP99Ms } = report
     const fault = duplicateFault(known, report, at) ?? report.fault

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { FlowWindow, mostFlowRows, percentilesOf } from './reading-figures.ts'
+
+const row = (type: string, outcome: string, count: number, reachedMs: number) => ({ type, outcome, count, reachedMs })
+
+it('a window that was read whole is counted as it is', () => {
+  const window = new FlowWindow([row('a', 'RETRY', 3, 10), row('a', 'FAILED', 2, 20), row('b', 'FAILED', 1, 5)], 5)
+  expect(window.count('a')).toBe(5)
+  expect(window.count('a', (outcome) => outcome === 'FAILED')).toBe(2)
+  expect(window.count('c')).toBe(0)
+})
+
+it('a busier window is extrapolated from the time that the newest rows span', () => {
+  const half = mostFlowRows / 2
+  const window = new FlowWindow([row('a', '', half, 15_000), row('b', '', half, 14_000)], 1)
+  expect(window.count('a')).toBe(half * 4)
+})
+
+it('percentiles are values that were measured', () => {
+  expect(percentilesOf([])).toBeNull()
+  expect(percentilesOf([7])).toEqual({ p50: 7, p95: 7, p99: 7 })
+  const values = Array.from({ length: 100 }, (_, i) => 100 - i)
+  expect(percentilesOf(values)).toEqual({ p50: 50, p95: 95, p99: 99 })
+})

@@ -1,0 +1,45 @@
+import type { Percentiles } from '../kernel/index.ts'
+
+/** Newest rows that a flow probe reads at most; of a busier window the rest is extrapolated from the time they span. */
+export const mostFlowRows = 20_000
+/** Newest attempts whose durations are looked at. */
+export const latencySampleSize = 1_000
+
+/** One group of the newest rows of a window. */
+export interface FlowCount {
+  readonly type: string
+  /** '' where rows have none. */
+  readonly outcome: string
+  readonly count: number
+  /** Age of the group's oldest row, milliseconds. */
+  readonly reachedMs: number
+}
+
+/** The newest rows of the last `minutes`, at most `mostFlowRows` of them, by type and outcome. */
+export class FlowWindow {
+  readonly types: readonly string[]
+  private readonly rows: readonly FlowCount[]
+  /** Above 1 when the window holds more rows than were read. */
+  private readonly scale: number
+
+  constructor(rows: readonly FlowCount[], minutes: number) {
+    this.rows = rows
+    this.types = rows.map(({ type }) => type)
+    const read = rows.reduce((sum, { count }) => sum + count, 0)
+    const spanMs = Math.max(1, ...rows.map(({ reachedMs }) => reachedMs))
+    this.scale = read < mostFlowRows ? 1 : Math.max(1, (minutes * 60_000) / spanMs)
+  }
+
+  count(type: string, outcomes: (outcome: string) => boolean = () => true): number {
+    const rows = this.rows.filter((row) => row.type === type && outcomes(row.outcome))
+    return Math.round(rows.reduce((sum, { count }) => sum + count, 0) * this.scale)
+  }
+}
+
+/** Nearest rank: each figure is a value that was measured. Null without values. */
+export function percentilesOf(values: readonly number[]): Percentiles | null {
+  if (values.length === 0) return null
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (fraction: number): number => sorted[Math.max(0, Math.ceil(fraction * sorted.length) - 1)] ?? 0
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+}

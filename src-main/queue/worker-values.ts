@@ -1,0 +1,18 @@
+import { AppError, taskLimits } from '../kernel/index.ts'
+
+/** What every store's column holds: printable ASCII, 100 characters. Throws INVALID_INPUT. */
+export function checkWorkerId(id: string): void {
+  if (!/^[\x21-\x7e]{1,100}$/.test(id))
+    throw invalid('A worker id has 1 to 100 letters, digits or signs, and no spaces.')
+}
+
+/** A checkpoint is kept byte for byte, so a broken or too large one is refused. Throws INVALID_INPUT. */
+export function checkCheckpoint(checkpoint: string | undefined): void {
+  if (checkpoint === undefined) return
+  const bytes = Buffer.byteLength(checkpoint, 'utf8')
+  if (bytes > taskLimits.checkpointBytes)
+    throw invalid(`The checkpoint has ${bytes} bytes; the limit is ${taskLimits.checkpointBytes}.`)
+  if (!checkpoint.isWellFormed()) throw invalid('The checkpoint has half a character (a lone surrogate).')
+}
+
+const invalid = (message: string): AppError => new AppError('INVALID_INPUT', 'user', message)
