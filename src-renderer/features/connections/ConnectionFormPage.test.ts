@@ -6,6 +6,7 @@ import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
 import { makeScene, refused, type SceneName } from '@/testing/scenes.ts'
 import ConnectionFormPage from './ConnectionFormPage.vue'
 
+vi.setConfig({ testTimeout: 30_000 })
 let page: MountedPage
 const open = async (path = '/connections/new', scene: SceneName = 'healthy'): Promise<void> => {
   page = await mountPage(ConnectionFormPage, makeScene(scene, 0), path, () => 0)

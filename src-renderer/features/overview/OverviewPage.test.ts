@@ -5,7 +5,11 @@ import { makeScene, type SceneName } from '@/testing/scenes.ts'
 import OverviewPage from './OverviewPage.vue'
 
 // happy-dom has no canvas; what the chart would draw is tested in chart-option.test.ts.
-vi.mock('@/shared/charts/use-chart.ts', () => ({ useChart: () => ({ value: null }) }))
+vi.mock('@/shared/charts/use-chart.ts', async () => {
+  const { shallowRef } = await import('vue')
+  return { useChart: () => shallowRef(null) }
+})
+vi.setConfig({ testTimeout: 30_000 })
 
 const start = 1_770_000_000_000
 let page: MountedPage
