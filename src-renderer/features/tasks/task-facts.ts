@@ -1,0 +1,73 @@
+import {
+  transitions,
+  type Attempt,
+  type OperatorAction,
+  type TaskState,
+  type TaskSummary,
+  type TaskView
+} from '@contract'
+
+/** The states that the task's own rows prove it has been in; nothing is assumed of the rest. */
+export function visitedStates(task: Pick<TaskView, 'state' | 'attempts'>): TaskState[] {
+  const been = new Set<TaskState>([task.state])
+  if (task.state !== 'CREATED') been.add('QUEUED')
+  if (task.attempts.length > 0) been.add('RUNNING')
+  for (const { outcome } of task.attempts) {
+    if (outcome === 'RETRY' || outcome === 'LEASE_EXPIRED') been.add('RETRY_WAIT')
+    if (outcome === 'CANCELLED') been.add('CANCEL_REQUESTED')
+  }
+  return [...been]
+}
+
+/** The mark of how an attempt ended; the running one has its task's. */
+export function outcomeMark(attempt: Attempt, state: TaskState): TaskState {
+  switch (attempt.outcome) {
+    case null:
+      return state === 'CANCEL_REQUESTED' ? 'CANCEL_REQUESTED' : 'RUNNING'
+    case 'RETRY':
+    case 'LEASE_EXPIRED':
+      return 'RETRY_WAIT'
+    case 'HANDED_BACK':
+      return 'QUEUED'
+    default:
+      return attempt.outcome
+  }
+}
+
+/** Pausing and resuming share a place, and only a held task is released: a row of buttons that keeps its order. */
+export function offeredActions(state: TaskState): OperatorAction[] {
+  const first: OperatorAction[] = state === 'CREATED' ? ['release'] : []
+  return [...first, 'cancel', state === 'PAUSED' ? 'resume' : 'pause', 'retry']
+}
+
+/** Whether the work may already have done something outside: a cancel then asks, it does not undo. */
+export const isUnderWay = (state: TaskState): boolean => state === 'RUNNING' || state === 'CANCEL_REQUESTED'
+
+/** The states from which an action is possible, for the reason beside a disabled button. */
+export const statesFor = (action: OperatorAction): TaskState[] =>
+  transitions.filter((step) => step.event === action).map((step) => step.from)
+
+export interface TimeSpan {
+  readonly from: number
+  readonly to: number
+}
+
+/** The time that all attempts span, at least a second wide; now is its end while one runs. */
+export function attemptsSpan(attempts: readonly Attempt[], now: number): TimeSpan {
+  const from = Math.min(...attempts.map((one) => Math.min(one.dueAt, one.startedAt)))
+  const to = Math.max(...attempts.map((one) => one.endedAt ?? now))
+  return { from, to: Math.max(to, from + 1_000) }
+}
+
+/** Two or three round moments inside a span, for its axis. */
+export function axisTimes({ from, to }: TimeSpan): number[] {
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400]
+  const step = (steps.find((seconds) => (to - from) / (seconds * 1000) <= 3.5) ?? 604_800) * 1000
+  const times: number[] = []
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) times.push(at)
+  return times.length <= 6 ? times : times.filter((_, i) => i % Math.ceil(times.length / 4) === 0)
+}
+
+/** What a task's failed parts and last error have to say. */
+export const hasError = (task: Pick<TaskSummary, 'errorCode' | 'errorMessage'>): boolean =>
+  Boolean(task.errorCode ?? task.errorMessage)
