@@ -10,7 +10,14 @@ import type { Obstacle, Opening } from './queue-link.ts'
  * How this app opens databases: few connections, short waits. A page asks for one thing at a time, and the sampler for one more.
  */
 
-const poolSize = 3
+const poolSizes = {
+  page: 3,
+  worker: 4,
+  /** Heartbeats must not wait behind anything. */
+  heartbeat: 1,
+  /** One holds the lock of the migration. */
+  migration: 2
+} as const
 const acquireTimeoutMs = 5_000
 const connectTimeoutMs = 8_000
 const statementTimeoutMs = 8_000
@@ -23,9 +30,8 @@ export interface DatabasePlaces {
   readonly migrationsDir: string
 }
 
-export type MysqlUse = 'page' | 'migration' | 'worker' | 'heartbeat'
+export type MysqlUse = keyof typeof poolSizes
 
-/** One session for what must not wait behind others (heartbeats) or stands alone (migrations). */
 export function openDatabase(
   login: MysqlLogin,
   accessMode: AccessMode,
@@ -34,7 +40,7 @@ export function openDatabase(
   return openMysql(login, {
     accessMode,
     clock,
-    poolSize: use === 'page' ? poolSize : use === 'worker' ? poolSize + 1 : 1,
+    poolSize: poolSizes[use],
     acquireTimeoutMs,
     connectTimeoutMs,
     statementTimeoutMs: use === 'migration' ? migrationTimeoutMs : statementTimeoutMs

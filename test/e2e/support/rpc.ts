@@ -12,7 +12,7 @@ export interface RpcConnection {
   readonly socket: WebSocket
   /** Every message that came over the wire. */
   readonly received: readonly string[]
-  close(): void
+  readonly close: () => void
 }
 
 /** A page's line to the server shell, without a page. */
@@ -23,7 +23,7 @@ export async function connectRpc(server: ServerShell, session: string): Promise<
   const received: string[] = []
   socket.on('message', (data: Buffer) => received.push(data.toString('utf8')))
   await once(socket, 'open')
-  const link = new RPCLink({ websocket: socket as unknown as globalThis.WebSocket })
+  const link = new RPCLink({ websocket: socket })
   return { client: createORPCClient(link), socket, received, close: () => socket.terminate() }
 }
 
