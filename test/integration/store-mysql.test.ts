@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import type { SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
+import { nextGroup } from '../../src-main/queue/store-mysql/claim-groups.ts'
+import { lockGroup } from '../../src-main/queue/store-mysql/claim.ts'
+import { endTasks, recordAttempts } from '../../src-main/queue/store-mysql/end-attempts.ts'
+import * as probes from '../../src-main/queue/store-mysql/reading.ts'
+import { expiredLeases, passedDeadlines } from '../../src-main/queue/store-mysql/recover.ts'
+import type { ClaimedTask, TaskStore } from '../../src-main/queue/task-store.ts'
+import { losingReplies, MysqlQueue, tasks } from './store-mysql-queue.ts'
+
+let queue: MysqlQueue
+let database: SqlDatabase
+
+beforeAll(async () => {
+  queue = await MysqlQueue.migrated(inject('mariadbUrl'))
+  database = await queue.connect(2)
+})
+afterAll(() => queue.close())
+
+const request = { workerId: 'w1', limit: 10, leaseMs: 60_000, types: ['t'] }
+const empty = async (): Promise<void> => {
+  for (const table of ['task', 'attempt', 'log', 'artifact']) await database.execute(`DELETE FROM taskdeck_${table}`)
+}
+const counted = async (sql: string): Promise<number> => Number((await database.execute(sql)).rows[0]?.['n'])
+
+describe('query plans, with 20,000 tasks of four types', () => {
+  beforeAll(async () => {
+    await empty()
+    // seq_1_to_N is MariaDB's; MySQL takes the same rows from a recursive query of at most 1,000 steps.
+    await database.execute(`
+      INSERT INTO taskdeck_task (type, state, priority, run_at, created_at, state_since, deadline_at, finished_at, lease_until, attempt,
+        attempts_used, owner, title, payload_hash, payload, max_attempts, retry_policy)
+      WITH RECURSIVE one AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM one WHERE n < 200),
+        two AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM two WHERE n < 100)
+      SELECT CONCAT('type', one.n % 4), CASE WHEN two.n <= 40 THEN 'QUEUED' WHEN two.n <= 42 THEN 'RUNNING' ELSE 'SUCCESS' END, one.n % 3,
+        NOW(6) - INTERVAL one.n SECOND, NOW(6), NOW(6), CASE WHEN two.n < 10 THEN NOW(6) END,
+        CASE WHEN two.n > 42 THEN NOW(6) - INTERVAL two.n SECOND END, CASE WHEN two.n IN (41, 42) THEN NOW(6) END, 1, 1,
+        '', '', REPEAT('x', 32), '{}', 5, '{}' FROM one CROSS JOIN two`)
+    await database.execute('ANALYZE TABLE taskdeck_task')
+  })
+
+  const plan = async (sql: string, values: SqlValue[] = []) => (await database.execute(`EXPLAIN ${sql}`, values)).rows
+
+  it.each<[string, string, SqlValue[], string]>([
+    ['the claim', lockGroup, [1, 'type1', '1970-01-01 00:00:00.000000', 50], 'taskdeck_task_claim'],
+    ['the look for groups', nextGroup, [0, 'type1', 0], 'taskdeck_task_claim'],
+    ['recovery of leases', expiredLeases, [100], 'taskdeck_task_lease'],
+    ['recovery of deadlines', passedDeadlines, [100], 'taskdeck_task_deadline'],
+    ['the longest due', probes.oldestOfGroup, [1, 'type1'], 'taskdeck_task_claim']
+  ])('%s reads its index in order, without a sort', async (_, sql, values, index) => {
+    const rows = await plan(sql, values)
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({ key: index })
+    expect(String(rows[0]?.['Extra'])).not.toMatch(/filesort|temporary/i)
+    expect(['range', 'ref']).toContain(rows[0]?.['type'])
+  })
+
+  it.each([
+    ['the end of tasks', endTasks],
+    ['the record of attempts', recordAttempts]
+  ])('%s meets each task by its primary key', async (_, sql) => {
+    const rows = await plan(sql, [JSON.stringify([{ id: '1' }, { id: '2' }])])
+    expect(rows.find((row) => row['table'] === 'task')).toMatchObject({ type: 'eq_ref', key: 'PRIMARY' })
+  })
+
+  it.each([
+    ['waiting depth', probes.waitingDepth, 'taskdeck_task_claim'],
+    ['leased depth', probes.leasedDepth, 'taskdeck_task_lease'],
+    ['submitted', probes.submittedProbe, 'taskdeck_task_created'],
+    ['finished', probes.finishedProbe, 'taskdeck_task_finished'],
+    ['ended', probes.endedProbe, 'taskdeck_attempt_ended'],
+    ['newest attempts', probes.newestAttempts, 'taskdeck_attempt_ended']
+  ])('the probe of %s reads a range of one index', async (_, sql, index) => {
+    const table = (await plan(sql)).find((row) => row['key'] !== null)
+    expect(table).toMatchObject({ key: index, type: 'range' })
+  })
+})
+
+describe('opening', () => {
+  it('is refused without tables, and without the index of the claim, by name', async () => {
+    const other = await MysqlQueue.empty(inject('mariadbUrl'))
+    try {
+      await expect(other.store()).rejects.toMatchObject({ code: 'SCHEMA_MISSING' })
+    } finally {
+      await other.close()
+    }
+    const broken = await MysqlQueue.migrated(inject('mariadbUrl'))
+    try {
+      const connection = await broken.connect()
+      await connection.execute('ALTER TABLE taskdeck_task DROP INDEX taskdeck_task_claim')
+      await expect(broken.store(connection)).rejects.toMatchObject({
+        code: 'SCHEMA_BROKEN',
+        message: expect.stringContaining('taskdeck_task_claim') as string
+      })
+      await connection.execute('ALTER TABLE taskdeck_task ADD INDEX taskdeck_task_claim (claim_rank, run_at)')
+      await expect(broken.store(connection)).rejects.toMatchObject({ code: 'SCHEMA_BROKEN' })
+    } finally {
+      await broken.close()
+    }
+  })
+})
+
+describe('claiming', () => {
+  beforeEach(empty)
+
+  it('gives 2,000 tasks of several types to 8 racing claimers, each once, and loses none', async () => {
+    const store = await queue.store(database)
+    const types = ['a', 'b', 'c', 'd']
+    await store.submit(types.flatMap((type, index) => tasks(500, { type, priority: index % 2 })))
+    const stores = await Promise.all(Array.from({ length: 8 }, () => queue.store()))
+    let left = 2_000
+    const drain = async (claimer: TaskStore, index: number): Promise<string[]> => {
+      const mine: string[] = []
+      while (left > 0) {
+        const claimed = await claimer.claim({ ...request, workerId: `w${index}`, types, limit: 1 + index * 7 })
+        left -= claimed.length
+        mine.push(...claimed.map(({ fence }) => fence.taskId))
+      }
+      return mine
+    }
+    const claimed = (await Promise.all(stores.map(drain))).flat()
+    expect(claimed).toHaveLength(2_000)
+    expect(new Set(claimed).size).toBe(2_000)
+    expect(await counted("SELECT COUNT(*) AS n FROM taskdeck_task WHERE state = 'RUNNING' AND attempt = 1")).toBe(2_000)
+  })
+
+  it('passes tasks that another transaction holds, and comes back to them', async () => {
+    const store = await queue.store()
+    const [held, free] = (await store.submit(tasks(2))).map(({ taskId }) => taskId)
+    const holder = await queue.connect()
+    const locked = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const holding = holder.transaction(async (runner) => {
+      await runner.execute('SELECT id FROM taskdeck_task WHERE id = ? FOR UPDATE', [held ?? ''])
+      locked.resolve()
+      await release.promise
+    })
+    await locked.promise
+    expect((await store.claim(request)).map(({ fence }) => fence.taskId)).toEqual([free])
+    release.resolve()
+    await holding
+    expect((await store.claim(request)).map(({ fence }) => fence.taskId)).toEqual([held])
+  })
+
+  it('finds a back-dated task and a new type of another process within 250 ms of a busy claimer', async () => {
+    const store = await queue.store()
+    const producer = await queue.store()
+    await store.submit(tasks(3_000, { priority: 5 }))
+    const wanted = new Set<string>()
+    const step = async (): Promise<void> => {
+      const claimed = await store.claim({ ...request, types: ['t', 'new'], limit: 1 })
+      for (const { fence } of claimed) wanted.delete(fence.taskId)
+    }
+    await step()
+    const backDated = tasks(1, { priority: 5, runAt: Date.now() - 3_600_000 })
+    const urgent = tasks(1, { type: 'new', priority: 0 })
+    for (const { taskId } of await producer.submit([...backDated, ...urgent])) wanted.add(taskId)
+    const began = performance.now()
+    while (wanted.size > 0 && performance.now() - began < 10_000) await step()
+    expect(wanted.size).toBe(0)
+    expect(await counted("SELECT COUNT(*) AS n FROM taskdeck_task WHERE state = 'QUEUED'")).toBeGreaterThan(0)
+  })
+
+  it('refuses a stale fence of the same worker, who has claimed the task again', async () => {
+    const store = await queue.store()
+    await store.submit(tasks(1))
+    const [first] = await store.claim(request)
+    await database.execute('UPDATE taskdeck_task SET lease_until = NOW(6) - INTERVAL 1 SECOND')
+    await store.recover(10)
+    await database.execute('UPDATE taskdeck_task SET run_at = NOW(6) - INTERVAL 1 HOUR')
+    const [second] = await store.claim(request)
+    expect(second?.fence).toEqual({ ...first?.fence, attempt: 2 })
+    const stale = (first as ClaimedTask).fence
+    expect(await store.settle([{ fence: stale, outcome: 'SUCCESS', result: null }])).toEqual([
+      { fence: stale, state: undefined }
+    ])
+    expect((await store.renew([stale], 1_000)).lost).toEqual([stale])
+  })
+})
+
+describe('after a lost reply to a commit', () => {
+  beforeEach(empty)
+
+  it('a claim is found by its token and its tasks are handed over', async () => {
+    await (await queue.store()).submit(tasks(3))
+    const store = await queue.store(losingReplies(database))
+    expect(await store.claim({ ...request, limit: 3 })).toHaveLength(3)
+    expect(await counted('SELECT COUNT(*) AS n FROM taskdeck_task WHERE attempt = 1')).toBe(3)
+  })
+
+  it('tasks are submitted once, with and without keys', async () => {
+    const store = await queue.store(losingReplies(database))
+    const plain = await store.submit(tasks(5))
+    const keyed = await store.submit([...tasks(1, { idempotencyKey: 'k' }), ...tasks(1)])
+    expect(plain.every(({ status }) => status === 'created')).toBe(true)
+    expect(keyed.map(({ status }) => status)).toEqual(['created', 'created'])
+    expect(await counted('SELECT COUNT(*) AS n FROM taskdeck_task')).toBe(7)
+  })
+
+  it('a settlement and an operator action happen once and say what they did', async () => {
+    const store = await queue.store(losingReplies(database))
+    const [created] = await store.submit(tasks(1, { maxAttempts: 1 }))
+    const [claimed] = await store.claim(request)
+    const error = { code: 'E', message: 'm', class: 'final' } as const
+    const settled = await store.settle([{ fence: (claimed as ClaimedTask).fence, outcome: 'FAILED', error }])
+    expect(settled[0]?.state).toBe('FAILED')
+    expect(await counted('SELECT COUNT(*) AS n FROM taskdeck_attempt')).toBe(1)
+    expect(await store.act(created?.taskId ?? '', 'retry')).toEqual({ status: 'done', from: 'FAILED', to: 'QUEUED' })
+  })
+})
+
+describe('the list', () => {
+  beforeEach(empty)
+
+  it('finds rare tasks under many others within a bounded walk', async () => {
+    const store = await queue.store()
+    const [old] = await store.submit(tasks(1, { owner: 'ann' }))
+    // A gap of ids costs what as many rows would.
+    await database.execute(
+      'INSERT INTO taskdeck_task (id, type, state, priority, run_at, created_at, state_since, owner, title, ' +
+        "payload_hash, payload, max_attempts, retry_policy) SELECT id + 1000000, type, state, priority, run_at, created_at, state_since, '', title, " +
+        'payload_hash, payload, max_attempts, retry_policy FROM taskdeck_task'
+    )
+    const filter = {
+      states: [],
+      types: [],
+      owner: 'ann',
+      workerId: null,
+      errorCode: null,
+      search: null,
+      createdFrom: null,
+      createdTo: null
+    }
+    const found: string[] = []
+    let cursor: string | null = null
+    let pages = 0
+    do {
+      const page = await store.list(filter, 10, cursor)
+      found.push(...page.rows.map((row) => row.id))
+      cursor = page.nextCursor
+      pages++
+    } while (cursor !== null)
+    expect(found).toEqual([old?.taskId])
+    expect(pages).toBe(3)
+  })
+})
