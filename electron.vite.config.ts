@@ -50,6 +50,7 @@ export default defineConfig({
       target: chromeTarget,
       minify: true,
       modulePreload: { polyfill: false },
+      assetsInlineLimit: 0, // the page's policy takes fonts from files only, not from data: addresses
       rolldownOptions: { input: resolve(root, 'src-renderer/index.html') }
     }
   }
