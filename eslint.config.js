@@ -9,7 +9,10 @@ export default defineConfigWithVueTs(
   prettier,
   {
     rules: {
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' }
+      ],
       // Time and chance come from the injected Clock; kernel/clock.ts is the one place that touches them.
       'no-restricted-properties': [
         'error',

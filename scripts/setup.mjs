@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { constants, homedir } from 'node:os'
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 export const root = resolve(fileURLToPath(new URL('..', import.meta.url)))
@@ -181,8 +182,8 @@ function onSignal(signal) {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal)
 
 /**
- * Runs a step to its end and returns `{code, output}`: stdout and stderr as one text. A step that outlives its deadline is
- * killed with all it started. With `show` the output is also passed on as it comes.
+ * Runs a step to its end and returns `{code, output, leftBehind}`: stdout and stderr as one text, and whether it left processes
+ * behind. A step that outlives its deadline is killed with all it started. With `show` the output is also passed on as it comes.
  */
 export function run(command, args, { env = process.env, deadlineMs, show = false, cwd = root } = {}) {
   return new Promise((done) => {
@@ -199,19 +200,43 @@ export function run(command, args, { env = process.env, deadlineMs, show = false
       keep(Buffer.from(`\n${basename(command)}: killed, not ended after ${Math.round(deadlineMs / 1000)} s\n`))
       signalGroup(child, 'SIGKILL')
     }, deadlineMs)
-    const finish = (code) => {
+    let ended = false
+    const finish = async (code) => {
+      if (ended) return
+      ended = true
       clearTimeout(timer)
+      const leftBehind = await endGroup(child)
+      if (leftBehind) keep(Buffer.from(`\n${basename(command)}: ended, but left processes running (killed)\n`))
       steps.delete(child)
-      done({ code, output: Buffer.concat(chunks).toString() })
+      done({ code, output: Buffer.concat(chunks).toString(), leftBehind })
     }
     child.once('error', (error) => {
       keep(Buffer.from(`${error.message}\n`))
-      finish(127)
+      void finish(127)
     })
-    child.once('close', (code) => finish(code ?? 1))
-    // A grandchild in a group of its own may keep the pipes open for ever.
-    child.once('exit', (code) => setTimeout(() => finish(code ?? 1), 3000).unref())
+    child.once('close', (code) => void finish(code ?? 1))
+    // what is left behind may keep the pipes open for ever
+    child.once('exit', (code) => setTimeout(() => void finish(code ?? 1), 1000).unref())
   })
+}
+
+/** Whether something in the group of an ended step still runs after 3 s; it is killed. */
+async function endGroup(child) {
+  if (isWindows || child.pid === undefined) return false
+  for (const deadline = Date.now() + 3000; Date.now() < deadline; await delay(50)) {
+    if (!isGroupAlive(child.pid)) return false
+  }
+  signalGroup(child, 'SIGKILL')
+  return true
+}
+
+function isGroupAlive(pid) {
+  try {
+    process.kill(-pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
 }
 
 /** How long a shell or worker may take to hand its tasks back and end after a signal. */

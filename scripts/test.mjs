@@ -128,8 +128,9 @@ async function vitest(args, { before = [], env = {}, deadlineMs = 8 * minuteMs }
   try {
     const line = [...before, toolNode(), toolScript('vitest'), 'run', ...args]
     line.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`)
-    const { code, output } = await step(line[0], line.slice(1), { deadlineMs, env })
+    const { code, output, leftBehind } = await step(line[0], line.slice(1), { deadlineMs, env })
     const counts = count(code, report)
+    if (leftBehind) counts.failed += 1
     return { ...counts, output: [output.trim(), counts.note].filter(Boolean).join('\n') }
   } finally {
     rmSync(dir, { recursive: true, force: true })
