@@ -41,6 +41,11 @@ export interface MysqlStoreOptions {
   /** Stays the caller's: `close` of the store does not close it. */
   readonly database: SqlDatabase
   readonly clock: Clock
+  /**
+   * False for a store that only looks: the claim's plan is then not checked, since a read-only session may not even explain a locking
+   * read (1792), nor an account with SELECT alone (1142). Default true.
+   */
+  readonly claims?: boolean
 }
 
 /**
@@ -48,7 +53,7 @@ export interface MysqlStoreOptions {
  * claim cannot serve it; otherwise what the connection throws.
  */
 export async function openMysqlStore(options: MysqlStoreOptions): Promise<TaskStore> {
-  await checkClaimPlan(options.database)
+  if (options.claims ?? true) await checkClaimPlan(options.database)
   return new MysqlStore(options, await readIdStep(options.database))
 }
 
