@@ -55,7 +55,7 @@ async function stopApp(running: StopStack, log: AppLog): Promise<void> {
 
 async function assemble(options: AppOptions, log: AppLog, running: StopStack): Promise<Services> {
   const { dataDir, clock } = options
-  const notices = new Notices(log, (event) => hub.publish(event))
+  const notices = new Notices(log)
   const files = await openFiles(options, notices, running)
   const observations = new Observations(files.history, clock)
   const recovery = new StandInRecovery(clock)
@@ -109,6 +109,7 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
     { kind: 'localWorker', localWorker: localWorker.view() },
     ...observations.ticks().map((tick): AppEvent => ({ kind: 'tick', tick }))
   ])
+  notices.publishTo(hub)
   running.add(() => hub.close())
   running.add(() => connections.stop())
   running.add(async () => void (await localWorker.stop()))
@@ -148,12 +149,16 @@ async function openFiles(options: AppOptions, notices: Notices, running: StopSta
 /** What the user should read although nobody asked; kept for pages that open later. */
 class Notices {
   private readonly log: AppLog
-  private readonly publish: (event: AppEvent) => void
+  private hub: EventHub | undefined
   private readonly problems: Problem[] = []
 
-  constructor(log: AppLog, publish: (event: AppEvent) => void) {
+  constructor(log: AppLog) {
     this.log = log
-    this.publish = publish
+  }
+
+  /** The first notices come before there is a hub, and before any page. */
+  publishTo(hub: EventHub): void {
+    this.hub = hub
   }
 
   all(): Problem[] {
@@ -164,8 +169,7 @@ class Notices {
     const problem = toProblem(error, this.log)
     this.log.write('warn', `${problem.code}: ${problem.message}`)
     if (this.problems.length < 20) this.problems.push(problem)
-    // The first ones come before there is a hub, and before any page.
-    queueMicrotask(() => this.publish({ kind: 'notice', problem }))
+    this.hub?.publish({ kind: 'notice', problem })
   }
 }
 

@@ -396,7 +396,12 @@ describe('in a browser', () => {
     })
     await page.reload()
     await eventually(() => page.evaluate(() => Object.keys(sessionStorage))).toEqual(['taskdeck.session'])
-    expect(await page.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, ''])
+    const [kept, elsewhere] = await page.evaluate(() => [
+      sessionStorage.getItem('taskdeck.session') ?? '',
+      JSON.stringify({ ...localStorage }) + document.cookie
+    ])
+    expect(kept).toHaveLength(43)
+    expect(elsewhere).not.toContain(kept)
     await page.close()
     await own.stop()
   })

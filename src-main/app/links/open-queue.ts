@@ -62,7 +62,7 @@ export async function openMysqlQueue(
       await database.close()
       return { opening: obstacleOf(status), database }
     }
-    const store = await openMysqlStore({ database, clock: places.clock })
+    const store = await openMysqlStore({ database, clock: places.clock, claims: accessMode === 'read-write' })
     const close = async (): Promise<void> => {
       await store.close()
       await database.close()

@@ -24,7 +24,9 @@ const args = parseLaunchArguments(process.argv.slice(1))
 const dataDir = args.data ?? defaultDataDirectory(process.env, process.platform)
 const devTools = !app.isPackaged && process.env['TASKDECK_DEVTOOLS'] === '1'
 
-app.enableSandbox()
+// As root Chromium starts only with --no-sandbox, and this call would take that switch back. Who wants it there (a container, a
+// test) may have it; what users install never does.
+if (app.isPackaged || !app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox()
 registerAppScheme()
 lockAllContents()
 useDataDirectory()

@@ -1,0 +1,289 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import mysql from 'mysql2/promise'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { StopStack } from '../../src-main/kernel/index.ts'
+import { createTestDatabase, startPrivateMariaDb, type TestDatabase } from '../support/mariadb.ts'
+import { migrate, newDataDir, startApp, type AppUnderTest } from './app-under-test.ts'
+
+let ends: StopStack
+beforeEach(() => {
+  ends = new StopStack()
+})
+afterEach(() => ends.stop())
+
+async function start(options: Parameters<typeof startApp>[0] = {}): Promise<AppUnderTest> {
+  const started = await startApp(options)
+  ends.add(() => started.app.stop())
+  return started
+}
+
+const draftOf = (url: string) => {
+  const { hostname, port, username, password, pathname } = new URL(url)
+  return {
+    name: 'Test server',
+    environment: 'development' as const,
+    accessMode: 'read-write' as const,
+    mysql: { host: hostname, port: Number(port), user: decodeURIComponent(username), database: pathname.slice(1) },
+    password: decodeURIComponent(password)
+  }
+}
+
+async function testDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase(inject('mariadbUrl'))
+  ends.add(() => database.drop())
+  return database
+}
+
+const sleepTask = { type: 'sleep', payload: '{"ms":1}' }
+
+describe('the local queue', () => {
+  it('is there at once, and a demo moves it', async () => {
+    const { client, event } = await start({ demo: true })
+    expect(await client.connections.list()).toMatchObject([{ id: 'local', kind: 'sqlite', link: { status: 'live' } }])
+    await event('localWorker', ({ localWorker }) => localWorker.status === 'running' && localWorker.sample === 'steady')
+    const { tick } = await event('tick', (found) => found.tick.reading.flow.some((flow) => flow.finished1m > 0))
+    expect(tick.points.find(({ metric, type }) => metric === 'workersAlive' && type === '')?.value).toBe(1)
+    await event('workerLog')
+    const snapshot = await client.overview.snapshot({ connectionId: 'local', rangeMs: 900_000 })
+    expect(snapshot.seq).toBeGreaterThanOrEqual(tick.seq)
+    expect(
+      snapshot.series.find(({ metric, type }) => metric === 'depth' && type === '')?.values.some((v) => v !== null)
+    ).toBe(true)
+  })
+
+  it('imports the sample: 9,800 rows once, 200 reported in a file that can be downloaded', async () => {
+    const { client } = await start()
+    const { sampleImportFile } = await client.app.info()
+    await client.localWorker.start({ connectionId: 'local', slots: 2, handlersDir: null })
+    const payload = JSON.stringify({ file: sampleImportFile })
+    const { firstId } = await client.tasks.submit({ connectionId: 'local', task: { type: 'import-csv', payload } })
+    const get = () => client.tasks.get({ connectionId: 'local', taskId: firstId })
+    await expect.poll(async () => (await get()).state, { timeout: 40_000 }).toBe('PARTIAL_SUCCESS')
+    const task = await get()
+    expect(JSON.parse(task.result ?? '')).toMatchObject({ total: 10_000, imported: 9_800, rejected: 200 })
+    expect(task.downloadable).toEqual(task.artifacts.map(({ id }) => id))
+    const file = await client.tasks.artifact({
+      connectionId: 'local',
+      taskId: firstId,
+      artifactId: task.downloadable[0] ?? ''
+    })
+    expect((await file.text()).trim().split('\n').length).toBeGreaterThan(200)
+    expect(file).toMatchObject({ name: 'import-errors.csv' })
+  })
+
+  it('carries an action out once however often it is asked for, and masks what the page sees', async () => {
+    const { client } = await start()
+    const payload = JSON.stringify({ ms: 5, password: 'hunter2', note: 'password=hunter2' })
+    const { firstId } = await client.tasks.submit({ connectionId: 'local', task: { type: 'x', payload, held: true } })
+    const request = { connectionId: 'local', taskId: firstId, action: 'release' as const, requestId: randomUUID() }
+    const [one, two] = [await client.tasks.act(request), await client.tasks.act(request)]
+    expect(two).toEqual(one)
+    expect(one).toMatchObject({ from: 'CREATED', to: 'QUEUED' })
+    await expect(client.tasks.act({ ...request, requestId: randomUUID() })).rejects.toMatchObject({
+      data: { code: 'ILLEGAL_TRANSITION' }
+    })
+    const task = await client.tasks.get({ connectionId: 'local', taskId: firstId })
+    expect(task.payload).not.toContain('hunter2')
+    expect(task.maskedFields).toContain('password')
+    expect(task.actions).toEqual(['cancel', 'pause'])
+    expect(task).not.toHaveProperty('checkpoint')
+  })
+
+  it('answers bad input with what is wrong', async () => {
+    const { client } = await start()
+    const submit = (task: object, count = 1) =>
+      client.tasks.submit({ connectionId: 'local', task: { ...sleepTask, ...task }, count })
+    await expect(submit({ payload: '{' })).rejects.toMatchObject({ data: { code: 'INVALID_PAYLOAD', kind: 'user' } })
+    await expect(submit({ idempotencyKey: 'k' }, 2)).rejects.toMatchObject({ data: { code: 'INVALID_INPUT' } })
+    await submit({ idempotencyKey: 'k' })
+    await expect(submit({ idempotencyKey: 'k', payload: '{"ms":2}' })).rejects.toMatchObject({
+      data: { code: 'KEY_CONFLICT' }
+    })
+    await expect(submit({ payload: `"${'x'.repeat(70_000)}"` }, 1_000)).rejects.toMatchObject({
+      data: { code: 'INVALID_INPUT' }
+    })
+    await expect(client.localWorker.startSample({ kind: 'steady' })).rejects.toMatchObject({
+      data: { code: 'INVALID_INPUT' }
+    })
+    await expect(
+      client.localWorker.start({ connectionId: 'local', slots: 1, handlersDir: '/nowhere' })
+    ).rejects.toMatchObject({ data: { code: 'FILE_UNAVAILABLE' } })
+    expect(await client.localWorker.get()).toMatchObject({ status: 'stopped', problem: { code: 'FILE_UNAVAILABLE' } })
+    await expect(client.connections.remove({ connectionId: 'local' })).rejects.toMatchObject({
+      data: { code: 'INVALID_INPUT' }
+    })
+    expect((await submit({}, 1_200)).created).toBe(1_200)
+  })
+
+  it('survives a damaged history file and says so', async () => {
+    const dataDir = newDataDir()
+    const first = await startApp({ dataDir })
+    await first.event('tick')
+    await first.app.stop()
+    writeFileSync(join(dataDir, 'history.sqlite'), 'not a database')
+    const { client } = await start({ dataDir })
+    expect((await client.app.info()).notices).toMatchObject([{ code: 'HISTORY_DAMAGED' }])
+    expect((await client.connections.list())[0]?.link.status).toBe('live')
+  })
+
+  it('belongs to one app at a time, and is free again after it', async () => {
+    const dataDir = newDataDir()
+    const first = await startApp({ dataDir })
+    await expect(startApp({ dataDir })).rejects.toThrow(/already running/)
+    await first.app.stop()
+    const second = await startApp({ dataDir })
+    await second.app.stop()
+  })
+})
+
+describe('a MySQL connection', () => {
+  it('is tested, saved, given its tables after they were read, and worked on', async () => {
+    const { client, link } = await start()
+    const draft = draftOf((await testDatabase()).url)
+    const steps = []
+    for await (const { step, status } of await client.connections.test(draft))
+      if (status !== 'running') steps.push(`${step} ${status}`)
+    expect(steps.at(0)).toBe('tcp ok')
+    expect(steps.at(-1)).toBe('schema warning')
+    const { id: connectionId, link: before } = await client.connections.save(draft)
+    expect(before).toMatchObject({ status: 'schema', schema: 'missing' })
+    await expect(client.connections.migrate({ connectionId, planHash: '0'.repeat(64) })).rejects.toMatchObject({
+      data: { code: 'INVALID_INPUT' }
+    })
+    expect(await migrate(client, connectionId)).toMatchObject({
+      link: { status: 'live' },
+      server: expect.stringMatching(/^(MariaDB|MySQL) \d/) as string
+    })
+    await client.localWorker.start({ connectionId, slots: 2, handlersDir: null })
+    await client.tasks.submit({ connectionId, task: sleepTask, count: 50 })
+    await expect
+      .poll(async () => (await client.tasks.list({ connectionId, filter: { states: ['SUCCESS'] } })).rows.length, {
+        timeout: 30_000
+      })
+      .toBe(50)
+
+    await client.connections.setAccessMode({ connectionId, accessMode: 'read-only' })
+    expect(await client.localWorker.get()).toMatchObject({ status: 'stopped', problem: { code: 'CONNECTION_LOST' } })
+    await link(connectionId, (view) => view.link.status === 'live')
+    await expect(client.tasks.submit({ connectionId, task: sleepTask })).rejects.toMatchObject({
+      data: { code: 'READ_ONLY' }
+    })
+    await expect(client.localWorker.start({ connectionId, slots: 1, handlersDir: null })).rejects.toMatchObject({
+      data: { code: 'READ_ONLY' }
+    })
+    const [task] = (await client.tasks.list({ connectionId, filter: {} })).rows
+    expect(await client.tasks.get({ connectionId, taskId: task?.id ?? '' })).toMatchObject({
+      actions: [],
+      actionsBlocked: { code: 'READ_ONLY' }
+    })
+    await client.connections.remove({ connectionId })
+    expect((await client.connections.list()).map(({ id }) => id)).toEqual(['local'])
+  })
+
+  it('to production is written to only after its name was typed', async () => {
+    const { client } = await start()
+    const draft = { ...draftOf((await testDatabase()).url), environment: 'production' as const, name: 'Shop' }
+    await expect(client.connections.save(draft)).rejects.toMatchObject({ data: { code: 'INVALID_INPUT' } })
+    const { id: connectionId } = await client.connections.save({ ...draft, accessMode: 'read-only' })
+    const write = (confirmation: string) =>
+      client.connections.setAccessMode({ connectionId, accessMode: 'read-write', confirmation })
+    await expect(write('shop')).rejects.toMatchObject({ data: { code: 'INVALID_INPUT' } })
+    expect((await write('Shop')).accessMode).toBe('read-write')
+  })
+
+  it('asks for its password after a restart where there is no vault', async () => {
+    const database = await testDatabase()
+    const dataDir = newDataDir()
+    const first = await startApp({ dataDir })
+    const draft = draftOf(database.url)
+    const { id: connectionId } = await first.client.connections.save(draft)
+    await first.app.stop()
+    expect(readFileSync(join(dataDir, 'connections.json'), 'utf8')).not.toContain(draft.password)
+    const { client, link } = await start({ dataDir })
+    const locked = await link(connectionId, (view) => view.link.status !== 'connecting')
+    expect(locked).toMatchObject({ password: 'missing', link: { status: 'locked' } })
+    await expect(client.tasks.list({ connectionId, filter: {} })).rejects.toMatchObject({
+      data: { code: 'LOGIN_REFUSED' }
+    })
+    expect(await client.connections.unlock({ connectionId, password: draft.password })).toMatchObject({
+      password: 'session',
+      link: { status: 'schema' }
+    })
+  })
+
+  it('that cannot work says why: closed port, wrong password, unknown database, a newer schema', async () => {
+    const { client } = await start()
+    const database = await testDatabase()
+    const draft = draftOf(database.url)
+    const closed = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => closed.once('listening', resolve))
+    const { port } = closed.address() as { port: number }
+    await new Promise((resolve) => closed.close(resolve))
+    const linkOf = async (change: object, password = draft.password) =>
+      (await client.connections.save({ ...draft, password, mysql: { ...draft.mysql, ...change } })).link
+    expect(await linkOf({ port })).toMatchObject({
+      status: 'lost',
+      since: null,
+      problem: { code: 'CONNECTION_REFUSED' }
+    })
+    expect(await linkOf({}, 'wrong')).toMatchObject({ status: 'lost', problem: { code: 'LOGIN_REFUSED' } })
+    expect(await linkOf({ database: 'nowhere' })).toMatchObject({
+      status: 'lost',
+      problem: { code: 'DATABASE_UNKNOWN' }
+    })
+
+    const { id: connectionId } = await client.connections.save(draft)
+    await migrate(client, connectionId)
+    const admin = await mysql.createConnection(database.url)
+    const [rows] = await admin.query(
+      "SELECT TABLE_NAME AS name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name LIKE '%migration%'"
+    )
+    const journal = (rows as { name: string }[])[0]?.name ?? ''
+    await admin.query(`CREATE TEMPORARY TABLE newest SELECT * FROM \`${journal}\` ORDER BY 1 DESC LIMIT 1`)
+    await admin.query('UPDATE newest SET version = 9999')
+    await admin.query(`INSERT INTO \`${journal}\` SELECT * FROM newest`)
+    await admin.end()
+    expect(await linkOf({})).toMatchObject({ status: 'schema', schema: 'newer', version: 9999 })
+  })
+
+  it('goes on by itself after its server was killed and came back, with the last picture in between', async () => {
+    const server = await startPrivateMariaDb()
+    ends.add(() => server.stop())
+    await server.createDatabase('app_lost')
+    const draft = draftOf(server.url('app_lost'))
+    const dataDir = newDataDir()
+    const first = await startApp({ dataDir })
+    const { client, link } = first
+    const { id: connectionId } = await client.connections.save(draft)
+    await migrate(client, connectionId)
+    await client.localWorker.start({ connectionId, slots: 2, handlersDir: null })
+    await first.event('tick', ({ tick }) => tick.connectionId === connectionId)
+
+    await server.kill9()
+    const lost = await link(connectionId, (view) => view.link.status === 'lost')
+    expect(lost.link).toMatchObject({ since: expect.any(Number) as number, problem: { kind: 'operational' } })
+    expect((await client.overview.snapshot({ connectionId, rangeMs: 900_000 })).reading).not.toBeNull()
+    await expect(client.tasks.list({ connectionId, filter: {} })).rejects.toMatchObject({ code: 'PROBLEM' })
+
+    await server.restart()
+    await link(connectionId, (view) => view.link.status === 'live')
+    await client.tasks.submit({ connectionId, task: sleepTask, count: 10 })
+    await expect
+      .poll(async () => (await client.tasks.list({ connectionId, filter: { states: ['SUCCESS'] } })).rows.length, {
+        timeout: 40_000
+      })
+      .toBe(10)
+    await first.app.stop()
+
+    await server.kill9()
+    const second = await start({ dataDir })
+    const snapshot = await second.client.overview.snapshot({ connectionId, rangeMs: 3_600_000 })
+    expect(snapshot).toMatchObject({ seq: 0, reading: { workers: [{ slots: 2 }] } })
+    expect(
+      snapshot.series.some(({ metric, values }) => metric === 'depth' && values.some((value) => value !== null))
+    ).toBe(true)
+  })
+})
