@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { AppError, type Clock } from '../../kernel/index.ts'
 import { readHandlerFolder, type HandlerFolder } from './handler-folder.ts'
 import { describeHandlers, type HandlerDescription } from './handler-descriptions.ts'
@@ -24,6 +25,8 @@ export interface HandlerCatalogReading {
 
 export interface HandlerCatalogOptions {
   readonly source: HandlerSource
+  /** Where compiled handler files are kept; made when it is missing. */
+  readonly cacheDir: string
   readonly clock: Clock
   readonly onChange: (reading: HandlerCatalogReading) => void
 }
@@ -73,17 +76,20 @@ export class HandlerCatalog {
   }
 
   private async refresh(): Promise<void> {
-    const { source, clock, onChange } = this.options
+    const { source, clock, cacheDir, onChange } = this.options
     let folder: HandlerFolder = { files: [], signature: '' }
     const problems: HandlerProblem[] = []
     try {
-      if (source.dir !== null) folder = await readHandlerFolder(source.dir)
+      if (source.dir !== null) {
+        folder = await readHandlerFolder(source.dir)
+        await mkdir(cacheDir, { recursive: true, mode: 0o700 })
+      }
       this.signature = folder.signature
     } catch (error) {
       this.signature = undefined
       problems.push(loadProblem(source.dir ?? '', 'The folder cannot be read.', error))
     }
-    const described = await describeHandlers({ builtIn: source.builtIn, files: folder.files, clock })
+    const described = await describeHandlers({ builtIn: source.builtIn, files: folder.files, cacheDir, clock })
     const broken = described.broken.map(({ file, message }) => loadProblem(file, message))
     const { handlers, doubled } = uniqueByType(described.handlers)
     this.latest = { handlers, problems: [...problems, ...broken, ...doubled] }

@@ -22,6 +22,7 @@ export interface HandlerDescriptions {
 export interface DescribeRequest {
   readonly builtIn: boolean
   readonly files: readonly string[]
+  readonly cacheDir: string
   readonly clock: Clock
 }
 
@@ -30,12 +31,12 @@ const loadMs = 10_000
 const memoryMb = 256
 
 /** Reads handler files in a thread. One that hangs, crashes or exits while it loads is broken, and the others are read without it. */
-export async function describeHandlers({ builtIn, files, clock }: DescribeRequest): Promise<HandlerDescriptions> {
+export async function describeHandlers({ builtIn, files, ...rest }: DescribeRequest): Promise<HandlerDescriptions> {
   const handlers: HandlerDescription[] = []
   const broken: { file: string; message: string }[] = []
   let left = [...files]
   for (let first = true; first || left.length > 0; first = false) {
-    const round = await describeOnce({ builtIn: builtIn && first, files: left, clock })
+    const round = await describeOnce({ builtIn: builtIn && first, files: left, ...rest })
     handlers.push(...round.handlers)
     broken.push(...round.broken)
     if (round.endedAt === undefined) break
@@ -52,7 +53,7 @@ interface Round {
   endedAt: { file: string; message: string } | undefined
 }
 
-async function describeOnce({ builtIn, files, clock }: DescribeRequest): Promise<Round> {
+async function describeOnce({ builtIn, files, cacheDir, clock }: DescribeRequest): Promise<Round> {
   const round: Round = { handlers: [], broken: [], endedAt: undefined }
   let loading: string | undefined
   let finished = false
@@ -67,7 +68,7 @@ async function describeOnce({ builtIn, files, clock }: DescribeRequest): Promise
       )
     }
     const link = new HandlerThreadLink(
-      { memoryMb, config: { mode: 'describe', builtIn, files: [...files], fileOfType: {}, artifactDir: '' } },
+      { memoryMb, config: { mode: 'describe', builtIn, files: [...files], fileOfType: {}, artifactDir: '', cacheDir } },
       {
         output: () => undefined,
         message(message) {

@@ -38,6 +38,20 @@ export interface ThreadStart {
   readonly memoryMb: number
 }
 
+/*
+ * V8's own limit is the second line only: it ends a thread softly when the next allocation fits into 16 MB of allowance, and
+ * the whole process otherwise (seen with a growing Map, and with the default young generation). So the worker looks at the heap
+ * from outside and ends the thread first; V8's limit stands above it, where nobody can look (Node before 24) at it.
+ */
+const canLookAtHeap = typeof Worker.prototype.getHeapStatistics === 'function'
+const hardLimitMb = (memoryMb: number): number => (canLookAtHeap ? memoryMb * 2 + 1_024 : memoryMb)
+const youngGenerationMb = 12
+
+const outOfMemory: ThreadEnd = {
+  code: 'OUT_OF_MEMORY',
+  message: 'The handler used more memory than its thread may have.'
+}
+
 /** Bytes of printed text that are passed on at once; the rest of a flood is cut. */
 const outputBytes = 4_096
 
@@ -46,17 +60,23 @@ export class HandlerThreadLink {
   private readonly worker: Worker
   private readonly cells: Int32Array
   private readonly listener: ThreadListener
+  private readonly memoryMb: number
   private failure: ThreadEnd | undefined
+  private lookingAtHeap = false
 
   constructor(start: ThreadStart, listener: ThreadListener) {
     this.listener = listener
+    this.memoryMb = start.memoryMb
     const shared = new SharedArrayBuffer(cellCount * Int32Array.BYTES_PER_ELEMENT)
     this.cells = new Int32Array(shared)
     this.worker = new Worker(handlerThreadFile(), {
       workerData: { ...start.config, cells: shared } satisfies ThreadConfig,
       env: environmentForHandlers(),
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: start.memoryMb },
+      resourceLimits: {
+        maxOldGenerationSizeMb: hardLimitMb(start.memoryMb),
+        maxYoungGenerationSizeMb: youngGenerationMb
+      },
       stdout: true,
       stderr: true
     })
@@ -92,6 +112,19 @@ export class HandlerThreadLink {
     this.worker.postMessage(message)
   }
 
+  /** Ends the thread when its heap is over its limit. Works while the thread computes. */
+  async checkHeap(): Promise<void> {
+    // A thread that is inside one long native call answers late: one question at a time.
+    if (!canLookAtHeap || this.lookingAtHeap) return
+    this.lookingAtHeap = true
+    // Rejects when the thread has just ended.
+    const heap = await this.worker.getHeapStatistics().catch(() => undefined)
+    this.lookingAtHeap = false
+    if (!heap || heap.used_heap_size + heap.malloced_memory <= this.memoryMb * 1_048_576) return
+    this.failure ??= outOfMemory
+    await this.worker.terminate()
+  }
+
   /** Ends the thread whatever it does; `ended` follows. */
   async terminate(): Promise<void> {
     await this.worker.terminate()
@@ -109,10 +142,10 @@ export class HandlerThreadLink {
   }
 
   private remember(error: unknown): void {
-    const outOfMemory = textProperty(error, 'code') === 'ERR_WORKER_OUT_OF_MEMORY'
-    this.failure ??= outOfMemory
-      ? { code: 'OUT_OF_MEMORY', message: 'The handler used more memory than its thread may have.' }
-      : { code: 'HANDLER_CRASHED', message: `The handler's thread failed: ${messageOf(error)}` }
+    this.failure ??=
+      textProperty(error, 'code') === 'ERR_WORKER_OUT_OF_MEMORY'
+        ? outOfMemory
+        : { code: 'HANDLER_CRASHED', message: `The handler's thread failed: ${messageOf(error)}` }
   }
 
   private passOn(stream: Readable): void {

@@ -14,7 +14,7 @@ function start(): void {
   if (!parentPort) throw new AppError('BUG', 'bug', 'handler-thread is started by the worker pool only')
   const config = threadConfig.parse(workerData)
   const link = new WorkerLink(parentPort)
-  const load = openHandlerFiles()
+  const load = openHandlerFiles(config.cacheDir)
   if (config.mode === 'describe') {
     void describeAll({ link, files: config.files, load, builtIn: config.builtIn ? builtInHandlers : [] })
     return

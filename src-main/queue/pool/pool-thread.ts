@@ -106,6 +106,10 @@ export class PoolThread {
     await this.link.terminate()
   }
 
+  checkHeap(): Promise<void> {
+    return this.link.checkHeap()
+  }
+
   private receive(message: FromThread): void {
     this.lastSignAt = this.clock.monotonic()
     if (message.kind === 'ready') {

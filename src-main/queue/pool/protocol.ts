@@ -130,6 +130,8 @@ export const threadConfig = z.object({
   /** In mode `describe`: the files to read. */
   files: z.array(z.string()),
   artifactDir: z.string(),
+  /** Compiled handler files; a folder that only this user can write. */
+  cacheDir: z.string(),
   cells: z.instanceof(SharedArrayBuffer)
 })
 export type ThreadConfig = z.infer<typeof threadConfig>

@@ -34,6 +34,8 @@ const packMs = 4
 /** A thread must be ready within this. */
 const readyMs = 30_000
 const idleThreadMs = 60_000
+/** Threads that are at one task for this long have their heap looked at, this often. */
+const heapCheckMs = 200
 
 /**
  * Runs claimed tasks in handler threads: one at a time in each, at most `slots` threads, started when they are needed.
@@ -59,6 +61,7 @@ export class ThreadPool implements PoolThreadListener {
     this.slots = options.slots
     this.start = options.start
     this.startBackoff = new Backoff(options.clock, { firstMs: 200, capMs: 30_000 })
+    void this.watchHeaps()
   }
 
   get threadCount(): number {
@@ -261,6 +264,21 @@ export class ThreadPool implements PoolThreadListener {
     if (stalled.length > 0) this.dispatch()
     const next = this.queue[0]
     if (next && next.queuedAt < now - waitMs) this.startThread()
+  }
+
+  private async watchHeaps(): Promise<void> {
+    const { clock } = this.options
+    const pause = (): Promise<boolean> =>
+      clock.sleep(heapCheckMs, this.stopped.signal).then(
+        () => true,
+        () => false
+      )
+    while (await pause()) {
+      const before = clock.monotonic() - heapCheckMs
+      const busy = [...this.threads].filter((thread) => thread.jobCount > 0 && thread.lastSignAt < before)
+      // Not awaited: one that answers late must not delay the look at the others.
+      for (const thread of busy) void thread.checkHeap()
+    }
   }
 
   private later(ms: number, signal: AbortSignal, act: () => void): void {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import type { LogLevel } from '../../kernel/index.ts'
 import type { WorkerReport } from '../task-store.ts'
 import { AttemptFlow } from './attempt-flow.ts'
@@ -39,6 +40,7 @@ class PoolWorker implements Worker {
   private readonly keeper: LeaseKeeper
   private readonly claims: ClaimLoop
   private readonly recovery: RecoveryLoop
+  private readonly cacheDir: string
   private types: readonly string[] = []
   private state: WorkerStatus['status'] = 'stopped'
   private slots: number
@@ -52,7 +54,13 @@ class PoolWorker implements Worker {
     this.leaseClosed = new Wakeup(clock)
     this.book = new LeaseBook(clock)
     this.database = new DatabaseState((problem) => this.onDatabase(problem))
-    this.catalog = new HandlerCatalog({ source: handlers, clock, onChange: (reading) => this.onHandlers(reading) })
+    this.cacheDir = join(this.options.artifactDir, '.handler-cache')
+    this.catalog = new HandlerCatalog({
+      source: handlers,
+      cacheDir: this.cacheDir,
+      clock,
+      onChange: (reading) => this.onHandlers(reading)
+    })
     const { database } = this
     this.notes = new AttemptNotes({ store, clock, database, onRefused: (fence) => this.flow.refused(fence) })
     this.pool = this.openPool()
@@ -265,7 +273,7 @@ class PoolWorker implements Worker {
     const fileOfType = Object.fromEntries(own)
     return {
       memoryMb: threadMemoryMb,
-      config: { mode: 'run', builtIn: handlers.builtIn, files: [], fileOfType, artifactDir }
+      config: { mode: 'run', builtIn: handlers.builtIn, files: [], fileOfType, artifactDir, cacheDir: this.cacheDir }
     }
   }
 

@@ -25,6 +25,17 @@ export const outOfMemory = defineHandler({
   }
 })
 
+export const mapWithoutEnd = defineHandler({
+  type: 'map-without-end',
+  description: 'Fills the heap in steps that are larger than what V8 allows a thread beyond its limit.',
+  payload: nothing,
+  example: {},
+  execute() {
+    const kept = new Map()
+    for (let key = 0; ; key++) kept.set(key, { key })
+  }
+})
+
 export const crash = defineHandler({
   type: 'crash',
   description: 'Throws outside of its promise.',

@@ -74,8 +74,7 @@ export class TaskRunner {
   }
 
   private async execute(task: HandedTask): Promise<void> {
-    const { link, clock } = this.options
-    if (task.watched) link.tell({ kind: 'started', handover: task.handover })
+    const { clock } = this.options
     const opened = openContext({ ...this.options, task })
     const execution: Execution = { task, opened, startedAt: clock.monotonic(), ended: false }
     this.current = execution
@@ -87,6 +86,8 @@ export class TaskRunner {
   private async outcomeOf({ task, opened }: Execution): Promise<ThreadOutcome> {
     try {
       const handler = await this.options.handlerOf(task.type)
+      // Its timeout counts from here: loading a file is no work of the handler.
+      if (task.watched) this.options.link.tell({ kind: 'started', handover: task.handover })
       const payload = parsePayload(handler, task.payload)
       const returned = await handler.execute(opened.context, payload)
       const isPartial = returned instanceof PartialResult
