@@ -20,12 +20,12 @@ export interface AppUnderTest {
   readonly client: PageClient
   readonly dataDir: string
   /** The first event from now on, or of what is known, that fits. */
-  event<T extends AppEvent['kind']>(
+  readonly event: <T extends AppEvent['kind']>(
     kind: T,
     fits?: (event: Extract<AppEvent, { kind: T }>) => boolean
-  ): Promise<Extract<AppEvent, { kind: T }>>
+  ) => Promise<Extract<AppEvent, { kind: T }>>
   /** The connection's view once its link fits. */
-  link(connectionId: string, fits: (view: ConnectionView) => boolean): Promise<ConnectionView>
+  readonly link: (connectionId: string, fits: (view: ConnectionView) => boolean) => Promise<ConnectionView>
 }
 
 export const newDataDir = (): string => join(mkdtempSync(join(tmpdir(), 'taskdeck-app-')), 'data')
