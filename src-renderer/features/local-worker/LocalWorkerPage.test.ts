@@ -1,0 +1,111 @@
+import { flushPromises, type DOMWrapper } from '@vue/test-utils'
+import { afterEach, describe, expect, it } from 'vitest'
+import { dispatch } from '@/state/feed.ts'
+import { demoHandlers, demoProblems } from '@/testing/demo-handlers.ts'
+import { problemError } from '@/testing/fake-client.ts'
+import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
+import { makeScene } from '@/testing/scenes.ts'
+import type { LocalWorkerView } from '@contract'
+import LocalWorkerPage from './LocalWorkerPage.vue'
+
+const now = Date.parse('2026-03-12T14:00:00Z')
+const scene = makeScene('healthy', now)
+const running: LocalWorkerView = {
+  ...scene.localWorker,
+  status: 'running',
+  workerId: 'imp-03',
+  running: 2,
+  handlers: demoHandlers
+}
+let page: MountedPage
+afterEach(() => page.wrapper.unmount())
+
+async function open(view: LocalWorkerView): Promise<void> {
+  page = await mountPage(LocalWorkerPage, { ...scene, localWorker: view }, '/local-worker', () => now)
+  dispatch({ kind: 'localWorker', localWorker: view })
+  await flushPromises()
+}
+const button = (text: string): DOMWrapper<Element> => page.wrapper.findAll('button').find((one) => one.text() === text)!
+const calls = (path: string): unknown[] => page.app.calls.filter((call) => call.path === path).map((call) => call.input)
+async function settle(): Promise<void> {
+  for (const event of [await page.app.client.localWorker.get()]) dispatch({ kind: 'localWorker', localWorker: event })
+  await flushPromises()
+}
+
+describe('the worker', () => {
+  it('is started with what was chosen', async () => {
+    await open(scene.localWorker)
+    await page.wrapper.find('.path input').setValue(' /srv/handlers ')
+    await button('Start the worker').trigger('click')
+    await flushPromises()
+    expect(calls('localWorker.start')).toEqual([{ connectionId: 'local', slots: 4, handlersDir: '/srv/handlers' }])
+    expect(page.wrapper.text()).toContain('running on this machine, 2 of 4 slots in use')
+  })
+
+  it('that cannot be started says why', async () => {
+    await open(scene.localWorker)
+    page.app.gate = () => {
+      throw problemError({ code: 'FILE_UNAVAILABLE', kind: 'user', message: '/x is not a folder', details: {} })
+    }
+    await button('Start the worker').trigger('click')
+    await flushPromises()
+    expect(page.wrapper.find('.controls [role=alert]').text()).toContain('/x is not a folder')
+  })
+
+  it('lists its handlers and the files that it could not read', async () => {
+    await open({ ...running, problems: demoProblems })
+    expect(page.wrapper.find('.handlers').text()).toContain('invoice.issue')
+    expect(page.wrapper.find('.handlers [role=alert]').text()).toContain("Cannot find module './template.ts'")
+  })
+})
+
+describe('a sample workload', () => {
+  it('starts the worker too, and stops with the same button', async () => {
+    await open(scene.localWorker)
+    await page.wrapper.find('button[aria-label="Start: Spike"]').trigger('click')
+    await flushPromises()
+    expect(calls('localWorker.start')).toHaveLength(1)
+    expect(calls('localWorker.startSample')).toEqual([{ kind: 'spike' }])
+    await settle()
+    await page.wrapper.find('button[aria-label="Stop: Spike"]').trigger('click')
+    await flushPromises()
+    expect(calls('localWorker.stopSample')).toHaveLength(1)
+  })
+})
+
+describe('enqueueing', () => {
+  const submitted = (): unknown[] => calls('tasks.submit')
+  const send = async (): Promise<void> => {
+    await page.wrapper.find('form.enqueue').trigger('submit')
+    await flushPromises()
+  }
+
+  it('sends the example of the first handler as it stands', async () => {
+    await open(running)
+    await send()
+    expect(submitted()).toEqual([
+      {
+        connectionId: 'local',
+        count: 1,
+        task: { type: 'cpu', payload: '{"ms":2000}', title: '', priority: 5, runAt: null }
+      }
+    ])
+  })
+
+  it('sends nothing while a JSON payload is broken, and says so', async () => {
+    await open(scene.localWorker)
+    await page.wrapper.find('.json textarea').setValue('{"a":')
+    await send()
+    expect(submitted()).toEqual([])
+    expect(page.wrapper.text()).toContain('This is not valid JSON.')
+  })
+
+  it('shows the refusal of the app', async () => {
+    await open(running)
+    page.app.gate = () => {
+      throw problemError({ code: 'INVALID_PAYLOAD', kind: 'user', message: 'ms: too small', details: {} })
+    }
+    await send()
+    expect(page.wrapper.find('form.enqueue [role=alert]').text()).toContain('ms: too small')
+  })
+})

@@ -1,0 +1,40 @@
+import { defineStore } from 'pinia'
+import { shallowRef } from 'vue'
+import type { NewTaskInput, TaskSummary } from '@contract'
+import { useClient } from '@/transport/client.ts'
+
+/** As many as a worker may have slots. */
+const mostShown = 64
+
+export interface Submitted {
+  readonly created: number
+  readonly existing: number
+  readonly firstId: string
+}
+
+/** What the local worker runs now, and tasks made by hand. Actions reject with what `toProblem` reads. */
+export const useWorkbenchStore = defineStore('workbench', () => {
+  const running = shallowRef<readonly TaskSummary[]>([])
+  let asked = 0
+
+  /** A list that cannot be had is left empty: the page says elsewhere why the queue is out of reach. */
+  async function readRunning(connectionId: string, workerId: string | null): Promise<void> {
+    const mine = ++asked
+    if (workerId === null) {
+      running.value = []
+      return
+    }
+    try {
+      const filter = { workerId, states: ['RUNNING' as const, 'CANCEL_REQUESTED' as const] }
+      const { rows } = await useClient().tasks.list({ connectionId, filter, limit: mostShown })
+      if (mine === asked) running.value = rows
+    } catch {
+      if (mine === asked) running.value = []
+    }
+  }
+
+  const submit = (connectionId: string, task: NewTaskInput, count: number): Promise<Submitted> =>
+    useClient().tasks.submit({ connectionId, task, count })
+
+  return { running, readRunning, submit }
+})
