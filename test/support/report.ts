@@ -36,8 +36,7 @@ const round = (value: number): number => Number(value.toPrecision(4))
 export function finish(facts: Readonly<Record<string, unknown>>, goals: readonly Goal[], json: boolean): void {
   if (json) console.log(JSON.stringify({ ...facts, goals }))
   else {
-    for (const [name, value] of Object.entries(facts))
-      console.log(`${name}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`)
+    for (const [name, value] of Object.entries(facts)) console.log(`${name}: ${JSON.stringify(value)}`)
     for (const goal of goals)
       console.log(`${goal.holds ? 'holds ' : 'BROKEN'} ${goal.name}: ${goal.value} ${goal.unit} (goal ${goal.goal})`)
   }
