@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Point, QueueReading, Tick } from '@contract'
-import { appendTick, pointsOf, ringOf, valuesOf, type SeriesRing } from './series-ring.ts'
+import { appendTick, knownSince, pointsOf, ringOf, ringSince, valuesOf, type SeriesRing } from './series-ring.ts'
 
 const reading = (at: number): QueueReading => ({
   at,
@@ -60,5 +60,18 @@ describe('appendTick', () => {
   it('ignores the points of a reading that is older than what it has', () => {
     const old = appendTick(ring([0, 10_000], [1, 2]), tick(2, 5_000, [depth(9)]))
     expect(valuesOf(old, 'depth')).toEqual([1, 2])
+  })
+})
+
+describe('ringSince', () => {
+  it('keeps times and values aligned', () => {
+    expect(pointsOf(ringSince(ring([0, 10_000, 20_000], [1, 2, 3]), 5_000), 'depth')).toEqual([
+      [10_000, 2],
+      [20_000, 3]
+    ])
+  })
+  it('is told where history starts', () => {
+    expect(knownSince(ring([0, 10_000, 20_000], [null, 2, 3]))).toBe(10_000)
+    expect(knownSince(ring([0], [null]))).toBeNull()
   })
 })

@@ -62,6 +62,21 @@ function columns(
   return values
 }
 
+/** The ring from `from` on, for what draws by index. */
+export function ringSince(ring: SeriesRing, from: number): SeriesRing {
+  const first = ring.times.findIndex((time) => time >= from)
+  if (first <= 0) return ring
+  const values = new Map([...ring.values].map(([key, column]) => [key, column.slice(first)]))
+  return { ...ring, times: ring.times.slice(first), values }
+}
+
+/** When the first thing is known; null when nothing is. */
+export function knownSince(ring: SeriesRing): number | null {
+  const depth = valuesOf(ring, 'depth')
+  const first = depth.findIndex((value) => value !== null)
+  return ring.times[first] ?? null
+}
+
 /** The series as chart points; an unknown series is empty. */
 export function pointsOf(ring: SeriesRing | null, metric: string, type = ''): [number, number | null][] {
   const values = ring?.values.get(seriesKey(metric, type))

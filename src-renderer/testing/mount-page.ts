@@ -1,7 +1,7 @@
 import { mount, flushPromises, type VueWrapper } from '@vue/test-utils'
 import { NMessageProvider } from 'naive-ui'
 import { createPinia, setActivePinia } from 'pinia'
-import { defineComponent, h, type Component } from 'vue'
+import { h, type Component } from 'vue'
 import { createMemoryHistory, createRouter, type Router } from 'vue-router'
 import { useAppStore } from '@/state/app-store.ts'
 import { useConnectionsStore } from '@/state/connections-store.ts'
@@ -23,7 +23,7 @@ export async function mountPage(page: Component, scene: Scene, path: string, now
   setActivePinia(pinia)
   const app = new FakeApp(scene, now)
   provideClient(app.client)
-  const blank = defineComponent({ render: () => h('div') })
+  const blank = (): ReturnType<typeof h> => h('div')
   const named = ['tasks', 'workers', 'overview'].map((name) => ({
     name,
     path: `/c/:connectionId/${name}`,
@@ -45,8 +45,11 @@ export async function mountPage(page: Component, scene: Scene, path: string, now
   useAppStore().link = { kind: 'open' }
   await useAppStore().load()
   dispatch({ kind: 'connections', connections: scene.connections })
-  const host = defineComponent({ render: () => h(NMessageProvider, () => h(page)) })
-  const wrapper = mount(host, { global: { plugins: [pinia, router, i18n] }, attachTo: document.body })
+  const wrapper = mount(NMessageProvider, {
+    slots: { default: () => h(page) },
+    global: { plugins: [pinia, router, i18n] },
+    attachTo: document.body
+  })
   await flushPromises()
   return { wrapper, app, router }
 }

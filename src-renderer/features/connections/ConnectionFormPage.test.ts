@@ -104,7 +104,7 @@ describe('ConnectionFormPage', () => {
     await open()
     await fill()
     const vault = { code: 'VAULT_UNAVAILABLE', kind: 'user' as const, message: 'no keyring', details: {} }
-    page.app.client.connections.save = vi.fn(() => Promise.reject(problemError(vault))) as never
+    page.app.client.connections.save = vi.fn(() => Promise.reject(problemError(vault)))
     await press('save')
     expect(page.wrapper.text()).toContain('This machine has no store for secrets')
     expect(page.router.currentRoute.value.fullPath).toBe('/connections/new')

@@ -1,4 +1,5 @@
 import { workerAliveMs, type QueueReading, type TypeFlow, type WorkerRow } from '@contract'
+import { enoughAttempts, thresholds } from './thresholds.ts'
 
 /** What the Overview says of one reading, derived once. Rates are fractions; null is unknown. */
 export interface ReadingNumbers {
@@ -37,6 +38,12 @@ export function numbersOf(reading: QueueReading): ReadingNumbers {
 export function troubleRate(flow: TypeFlow): number | null {
   if (flow.ended5m === 0) return null
   return Math.min(1, (flow.failed5m + flow.retried5m + flow.recovered5m) / flow.ended5m)
+}
+
+/** Whether a type fails: too many of its attempts for good, or too many at all; a handful of attempts says nothing. */
+export function isFailing(flow: TypeFlow): boolean {
+  if (flow.ended5m < enoughAttempts) return false
+  return flow.failed5m / flow.ended5m > thresholds.failureRate || (troubleRate(flow) ?? 0) > thresholds.troubleRate
 }
 
 export type Drain =

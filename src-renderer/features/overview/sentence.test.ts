@@ -52,6 +52,15 @@ describe('decideSentence', () => {
     expect(decideSentence(live, { ...healthy, flow: [flow('edge', 100, 10)] }).kind).toBe('well')
   })
 
+  it('takes some retries for daily life, and many for trouble', () => {
+    const retried = (retried5m: number): QueueReading => ({
+      ...healthy,
+      flow: [{ ...flow('flaky', 100, 0), retried5m }]
+    })
+    expect(decideSentence(live, retried(20)).kind).toBe('well')
+    expect(decideSentence(live, retried(30))).toMatchObject({ kind: 'failing', rate: 0.3 })
+  })
+
   it('names the task that waits longer than five minutes', () => {
     const oldest = [
       { type: 'mail.send', taskId: '7', ageMs: 20_000 },

@@ -1,6 +1,6 @@
 import type { LinkState, Problem, QueueReading } from '@contract'
-import { numbersOf, troubleRate } from './reading-numbers.ts'
-import { enoughAttempts, thresholds } from './thresholds.ts'
+import { isFailing, numbersOf, troubleRate } from './reading-numbers.ts'
+import { thresholds } from './thresholds.ts'
 
 /** The one sentence before the charts; `overview.sentence.KIND` in the i18n files. The first that holds is said. */
 export type Sentence =
@@ -23,13 +23,13 @@ export function decideSentence(link: LinkState, reading: QueueReading): Sentence
   return { kind: 'well', in1m: numbers.in1m, out1m: numbers.out1m, oldestMs: oldest?.ageMs ?? null }
 }
 
-/** Of the types above the failure threshold, the one with the most failed attempts. */
+/** Of the types that fail, the one with the most failed attempts. */
 function worstType(reading: QueueReading): Sentence | null {
   const worst = reading.flow
-    .map((flow) => ({ type: flow.type, rate: troubleRate(flow), failed: flow.failed5m, ended: flow.ended5m }))
-    .filter((one) => one.ended >= enoughAttempts && one.rate !== null && one.rate > thresholds.failureRate)
-    .sort((a, b) => (b.rate ?? 0) * b.ended - (a.rate ?? 0) * a.ended)[0]
-  return worst ? { kind: 'failing', type: worst.type, rate: worst.rate ?? 0, failed: worst.failed } : null
+    .filter(isFailing)
+    .map((flow) => ({ type: flow.type, rate: troubleRate(flow) ?? 0, failed: flow.failed5m, ended: flow.ended5m }))
+    .sort((a, b) => b.rate * b.ended - a.rate * a.ended)[0]
+  return worst ? { kind: 'failing', type: worst.type, rate: worst.rate, failed: worst.failed } : null
 }
 
 export const sentenceTone: Record<Sentence['kind'], 'plain' | 'warn' | 'bad'> = {

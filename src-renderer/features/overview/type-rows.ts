@@ -1,7 +1,6 @@
 import type { QueueReading } from '@contract'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
-import { troubleRate } from './reading-numbers.ts'
-import { enoughAttempts, thresholds } from './thresholds.ts'
+import { isFailing } from './reading-numbers.ts'
 
 /** One type of the queue. Rates are fractions; null is unknown. */
 export interface TypeRow {
@@ -35,7 +34,6 @@ function rowOf(type: string, reading: QueueReading, ring: SeriesRing | null): Ty
   const flow = reading.flow.find((one) => one.type === type)
   const parts = reading.depth.filter((part) => part.type === type)
   const share = (n: number | undefined): number | null => (flow && flow.ended5m > 0 ? (n ?? 0) / flow.ended5m : null)
-  const trouble = flow ? troubleRate(flow) : null
   return {
     type,
     depth: parts.reduce((total, part) => total + part.count, 0),
@@ -48,6 +46,6 @@ function rowOf(type: string, reading: QueueReading, ring: SeriesRing | null): Ty
     failed5m: flow?.failed5m ?? null,
     retryRate: share(flow?.retried5m),
     p95Ms: flow?.duration?.p95 ?? null,
-    failing: (flow?.ended5m ?? 0) >= enoughAttempts && (trouble ?? 0) > thresholds.failureRate
+    failing: flow !== undefined && isFailing(flow)
   }
 }

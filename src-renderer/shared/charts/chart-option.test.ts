@@ -8,7 +8,7 @@ const line = (values: number[], more: Partial<ChartLine> = {}): ChartLine => ({
   data: values.map((value, i) => [i, value]),
   ...more
 })
-const steps = (lines: ChartLine[], unit: 'plain' | 'ms' = 'plain', limit?: number): object =>
+const steps = (lines: ChartLine[], unit: 'plain' | 'count' | 'ms' = 'plain', limit?: number): object =>
   axisSteps({
     lines,
     unit,
@@ -21,6 +21,10 @@ describe('axisSteps', () => {
   it('chooses three to four round steps above the highest value', () => {
     expect(steps([line([1, 1_240])])).toEqual({ max: 1_500, interval: 500 })
     expect(steps([line([16_700])])).toEqual({ max: 20_000, interval: 5_000 })
+  })
+  it('has no half tasks', () => {
+    expect(steps([line([9])], 'count')).toEqual({ max: 10, interval: 5 })
+    expect(steps([line([3])], 'count')).toEqual({ max: 3, interval: 1 })
   })
   it('counts durations in minutes, not in tens', () => {
     expect(steps([line([1_008_000])], 'ms')).toEqual({ max: 1_200_000, interval: 300_000 })

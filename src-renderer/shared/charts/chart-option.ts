@@ -27,8 +27,8 @@ export interface TimeChartSpec {
   readonly threshold?: ChartThreshold
   /** Room for the axis labels, px. */
   readonly left: number
-  /** Nice steps for times: durations do not count in tens. */
-  readonly unit: 'plain' | 'ms'
+  /** Steps that read well: durations do not count in tens, and there is no half a task. */
+  readonly unit: 'plain' | 'count' | 'ms'
   readonly log: boolean
   readonly gaps: readonly TimeSpan[]
   /** What the reader is dragging over. */
@@ -80,7 +80,7 @@ export function axisSteps(spec: Pick<TimeChartSpec, 'lines' | 'threshold' | 'uni
 } {
   if (spec.log) return {}
   const top = Math.max(stackTop(spec.lines, spec.from), (spec.threshold?.value ?? 0) * 1.15)
-  const steps = spec.unit === 'ms' ? durationSteps : plainSteps(top)
+  const steps = stepsOf(spec.unit, top)
   const step = steps.find((one) => top / one <= 4) ?? top / 4
   return top > 0 ? { max: Math.max(1, Math.ceil(top / step)) * step, interval: step } : { max: 1, interval: 1 }
 }
@@ -89,6 +89,11 @@ const durationSteps = [1, 5, 10, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 15
   [1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60_000),
   [1, 2, 3, 6, 12, 24, 48, 168].map((hours) => hours * 3_600_000)
 )
+
+function stepsOf(unit: TimeChartSpec['unit'], top: number): number[] {
+  if (unit === 'ms') return durationSteps
+  return unit === 'count' ? [1, ...plainSteps(top)].filter(Number.isInteger) : plainSteps(top)
+}
 
 function plainSteps(top: number): number[] {
   const magnitude = 10 ** Math.floor(Math.log10(Math.max(top, 1e-6)))

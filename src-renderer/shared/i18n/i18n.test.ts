@@ -1,4 +1,4 @@
-import { parse, type TemplateChildNode } from 'vue/compiler-sfc'
+import { parse } from 'vue/compiler-sfc'
 import { describe, expect, it } from 'vitest'
 import { errorCodes, taskStates } from '@contract'
 import { languages, messagesOf, resolveLanguage, type Messages } from './i18n.ts'
@@ -20,6 +20,9 @@ function leaves(branch: Messages, path = ''): Map<string, string> {
 }
 const texts = { en: leaves(messagesOf('en')), 'zh-CN': leaves(messagesOf('zh-CN')) }
 const placeholders = (text: string): string[] => [...new Set(text.match(/\{\w+\}/g) ?? [])].sort()
+
+type Template = NonNullable<ReturnType<typeof parse>['descriptor']['template']>
+type TemplateChildNode = NonNullable<Template['ast']>['children'][number]
 
 /** Texts and translatable attributes that stand literally in a template. */
 function literals(nodes: readonly TemplateChildNode[], found: string[] = []): string[] {
