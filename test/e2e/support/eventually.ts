@@ -1,4 +1,4 @@
 import { expect } from 'vitest'
 
 /** Asks until it holds. The default of one second is short for two cores under a browser. */
-export const eventually = <T>(look: () => T | Promise<T>) => expect.poll(look, { timeout: 30_000 })
+export const eventually: typeof expect.poll = (look, options) => expect.poll(look, { timeout: 30_000, ...options })

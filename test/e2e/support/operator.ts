@@ -1,0 +1,113 @@
+import type { Locator, Page } from 'playwright-core'
+import { eventually } from './eventually.ts'
+
+/*
+ * What an operator does in a page, in the page's own words. Each waits for what the press leads to, so that a spec reads as
+ * steps; the deadline is the page's (`patient`).
+ */
+
+/** Two cores under two browsers and a database are slow; a page that does not answer in this time is broken. */
+const patienceMs = 40_000
+
+/** Sets the deadline of everything that the page is waited for. */
+export function patient(page: Page): Page {
+  page.setDefaultTimeout(patienceMs)
+  return page
+}
+
+export type PageName = 'Overview' | 'Tasks' | 'Workers' | 'Local worker' | 'Connections' | 'Settings'
+
+export const navigation = (page: Page): Locator => page.getByRole('navigation', { name: 'Navigation' })
+
+/** Over the rail, as everybody does. */
+export async function openPage(page: Page, name: PageName): Promise<void> {
+  await navigation(page).getByTitle(name, { exact: true }).click()
+  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+}
+
+export async function openConnection(page: Page, name: string): Promise<void> {
+  await navigation(page).getByRole('link', { name }).click()
+  await page.locator('header.bar').getByText(name, { exact: true }).waitFor()
+}
+
+/** What the bar says about how old the picture is. */
+export const freshness = (page: Page): Locator => page.locator('header.bar').getByRole('status')
+
+/** One of the Overview's four numbers: everything that stands on its tile. */
+export const tile = (page: Page, label: string): Locator => page.locator('a.tile', { hasText: label })
+
+/** The number of a tile; null while it shows none. */
+export async function tileNumber(page: Page, label: string): Promise<number | null> {
+  const text = await tile(page, label).locator('.value').innerText()
+  const digits = /^[\d,]+/.exec(text)?.[0]
+  return digits === undefined ? null : Number(digits.replaceAll(',', ''))
+}
+
+/** From the Local worker page; leaves it open. */
+export async function startWorker(page: Page, handlersDir = ''): Promise<void> {
+  await openPage(page, 'Local worker')
+  if (handlersDir) await page.getByLabel('Folder with your own handlers').fill(handlersDir)
+  await page.getByRole('button', { name: 'Start the worker' }).click()
+  await page.getByRole('status').filter({ hasText: /^running on/ }).waitFor()
+}
+
+export interface EnqueuedTask {
+  readonly type: string
+  /** Unique in a spec: tasks are found again by it. */
+  readonly title: string
+  /** JSON text; the handler's example when it is left out. */
+  readonly payload?: string
+  readonly delaySeconds?: number
+}
+
+export const enqueueForm = (page: Page): Locator => page.locator('form.enqueue')
+
+export async function chooseType(page: Page, type: string): Promise<void> {
+  const select = enqueueForm(page).getByLabel('Task type')
+  await select.click()
+  await page.locator('.n-base-select-option', { hasText: new RegExp(`^${type}$`) }).click()
+  await eventually(() => select.innerText()).toContain(type)
+}
+
+/** Fills the form and sends it; the page says that it was enqueued. */
+export async function enqueue(page: Page, task: EnqueuedTask): Promise<void> {
+  await openPage(page, 'Local worker')
+  await chooseType(page, task.type)
+  const form = enqueueForm(page)
+  if (task.payload !== undefined) {
+    await form.getByText('JSON', { exact: true }).click()
+    await form.getByLabel('Payload, JSON').fill(task.payload)
+  }
+  await form.getByLabel('Title', { exact: true }).fill(task.title)
+  await form.getByLabel('Start in, seconds').fill(String(task.delaySeconds ?? 0))
+  await form.getByRole('button', { name: 'Enqueue 1 task' }).click()
+  await page.getByText(/1 task enqueued, id \d+\./).last().waitFor()
+}
+
+export const taskRow = (page: Page, title: string): Locator => page.locator('tr', { hasText: title })
+
+export const drawer = (page: Page): Locator => page.getByRole('complementary', { name: 'The open task' })
+
+/** Found in the list by its title and opened with a click. */
+export async function openTask(page: Page, title: string): Promise<Locator> {
+  await openPage(page, 'Tasks')
+  await taskRow(page, title).first().click()
+  await drawer(page).getByRole('heading', { level: 2 }).filter({ hasText: title }).waitFor()
+  return drawer(page)
+}
+
+/** The state in the open drawer's header. */
+export const drawnState = (page: Page): Locator => drawer(page).locator('header .state')
+
+export const seesState = (page: Page, state: string): Promise<void> =>
+  drawnState(page).filter({ hasText: new RegExp(`^${state}$`) }).waitFor()
+
+export async function press(page: Page, action: string): Promise<void> {
+  await drawer(page).getByRole('button', { name: action, exact: true }).click()
+}
+
+/** Presses an action that asks first, and agrees. */
+export async function pressAndConfirm(page: Page, action: string): Promise<void> {
+  await press(page, action)
+  await page.getByRole('alertdialog').getByRole('button', { name: action, exact: true }).click()
+}
