@@ -24,15 +24,19 @@ const placeholders = (text: string): string[] => [...new Set(text.match(/\{\w+\}
 type Template = NonNullable<ReturnType<typeof parse>['descriptor']['template']>
 type TemplateChildNode = NonNullable<Template['ast']>['children'][number]
 
+const translatable = ['title', 'aria-label', 'alt', 'label', 'text', 'placeholder']
+
 /** Texts and translatable attributes that stand literally in a template. */
 function literals(nodes: readonly TemplateChildNode[], found: string[] = []): string[] {
   for (const node of nodes) {
-    if (node.type === 2 && /\p{L}{2}/u.test(node.content)) found.push(node.content.trim())
-    if (node.type !== 1) continue
+    if (!('props' in node)) {
+      const isText = 'content' in node && typeof node.content === 'string' && !node.loc.source.startsWith('<!--')
+      if (isText && /\p{L}{2}/u.test(node.content as string)) found.push((node.content as string).trim())
+      continue
+    }
     for (const prop of node.props) {
-      const isText =
-        prop.type === 6 && ['title', 'aria-label', 'alt', 'label', 'text', 'placeholder'].includes(prop.name)
-      if (isText && prop.value && /\p{L}{2}/u.test(prop.value.content)) found.push(prop.value.content)
+      const text = 'value' in prop ? (prop.value?.content ?? '') : ''
+      if (translatable.includes(prop.name) && /\p{L}{2}/u.test(text)) found.push(text)
     }
     literals(node.children, found)
   }
