@@ -48,7 +48,10 @@ export async function startWorker(page: Page, handlersDir = ''): Promise<void> {
   await openPage(page, 'Local worker')
   if (handlersDir) await page.getByLabel('Folder with your own handlers').fill(handlersDir)
   await page.getByRole('button', { name: 'Start the worker' }).click()
-  await page.getByRole('status').filter({ hasText: /^running on/ }).waitFor()
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^running on/ })
+    .waitFor()
 }
 
 export interface EnqueuedTask {
@@ -81,7 +84,10 @@ export async function enqueue(page: Page, task: EnqueuedTask): Promise<void> {
   await form.getByLabel('Title', { exact: true }).fill(task.title)
   await form.getByLabel('Start in, seconds').fill(String(task.delaySeconds ?? 0))
   await form.getByRole('button', { name: 'Enqueue 1 task' }).click()
-  await page.getByText(/1 task enqueued, id \d+\./).last().waitFor()
+  await page
+    .getByText(/1 task enqueued, id \d+\./)
+    .last()
+    .waitFor()
 }
 
 export const taskRow = (page: Page, title: string): Locator => page.locator('tr', { hasText: title })
@@ -100,7 +106,9 @@ export async function openTask(page: Page, title: string): Promise<Locator> {
 export const drawnState = (page: Page): Locator => drawer(page).locator('header .state')
 
 export const seesState = (page: Page, state: string): Promise<void> =>
-  drawnState(page).filter({ hasText: new RegExp(`^${state}$`) }).waitFor()
+  drawnState(page)
+    .filter({ hasText: new RegExp(`^${state}$`) })
+    .waitFor()
 
 export async function press(page: Page, action: string): Promise<void> {
   await drawer(page).getByRole('button', { name: action, exact: true }).click()

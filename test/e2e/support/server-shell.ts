@@ -40,10 +40,17 @@ export async function launchServer(options: LaunchOptions = {}, args: readonly s
     [builtFile('out/main/server.js'), '--data', dataDir, ...(options.demo ? ['--demo'] : []), ...args],
     { cwd: builtRoot, env: shellEnvironment(options.env), stdio: ['ignore', 'pipe', 'pipe'] }
   )
+  // A test that fails half-way must not leave a server behind.
+  const kill = (): boolean => child.kill('SIGKILL')
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += String(chunk)))
   child.stderr.on('data', (chunk: Buffer) => (output += String(chunk)))
-  const address = await readyAddress(child, () => output)
+  const address = await readyAddress(child, () => output).catch((error: unknown) => {
+    kill()
+    throw error
+  })
   const { origin, port, hash } = new URL(address)
   const token = hash.replace('#token=', '')
   return {
