@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defaultRetryPolicy, nextState, taskStates } from '../kernel/index.ts'
-import type { AttemptError } from '../kernel/index.ts'
+import type { AttemptError, RetryPolicy } from '../kernel/index.ts'
 import {
   clampDelay,
   decideRetry,
@@ -32,7 +32,7 @@ describe('decideRetry', () => {
   })
 
   it('keeps a resource error away for the floor, and no longer than its attempts', () => {
-    const policy = { kind: 'list', delaysMs: [0] } as const
+    const policy: RetryPolicy = { kind: 'list', delaysMs: [0] }
     expect(decideRetry(failed({ error: error('resource'), policy }))).toEqual({
       outcome: 'RETRY',
       delayMs: resourceRetryFloorMs

@@ -25,15 +25,15 @@ const largestClaim = 1_024
 const mostMergedTypes = 64
 
 /**
- * The claim: one range of the claim index in its own order, so that a second claimer passes locked rows without waiting. Both
- * equalities and the order name the index's columns: MariaDB sorts otherwise. See docs/decisions/0001-claim-design.md.
+ * The claim: one range of the claim index in its own order, so that a second claimer passes locked rows without waiting. The order
+ * leaves out what the equalities fix: named too, MariaDB sorts when a number is bound as text (docs/decisions/0001-claim-design.md).
  */
 export const lockGroup = `
 SELECT id, type, payload, title, owner, business_key, attempt, attempts_used, max_attempts, retry_policy, timeout_ms,
   checkpoint, idempotency_hash, created_at, run_at
 FROM taskdeck_task FORCE INDEX (taskdeck_task_claim)
 WHERE claim_rank = ? AND type = ? AND run_at >= ? AND run_at <= NOW(6) AND (deadline_at IS NULL OR deadline_at > NOW(6))
-ORDER BY claim_rank, type, run_at, id LIMIT ? FOR UPDATE SKIP LOCKED`
+ORDER BY run_at, id LIMIT ? FOR UPDATE SKIP LOCKED`
 
 /** Without locks: how many of each type are among the longest due. Branches beyond the types get LIMIT 0. */
 const peekGroups = perLength(
@@ -43,7 +43,7 @@ ${Array.from({ length }, () => peekBranch).join('\n  UNION ALL\n')}
 ) AS heads ORDER BY run_at, id LIMIT ?`
 )
 const peekBranch = `  (SELECT type, run_at, id FROM taskdeck_task FORCE INDEX (taskdeck_task_claim)
-   WHERE claim_rank = ? AND type = ? AND run_at >= ? AND run_at <= NOW(6) ORDER BY claim_rank, type, run_at, id LIMIT ?)`
+   WHERE claim_rank = ? AND type = ? AND run_at >= ? AND run_at <= NOW(6) ORDER BY run_at, id LIMIT ?)`
 
 /** due_at before run_at changes hands: MySQL assigns from left to right. */
 const takeTasks = perLength(

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { compareIds, count, epochMs, rowId, time, utcText } from './row-values.ts'
+
+describe('times', () => {
+  it('are UTC whatever the zone of this process', () => {
+    expect(epochMs('2026-03-29 01:30:00.123456')).toBe(Date.UTC(2026, 2, 29, 1, 30, 0, 123))
+    expect(utcText(Date.UTC(2026, 9, 25, 1, 30, 0, 7))).toBe('2026-10-25 01:30:00.007')
+    expect(epochMs(utcText(253_402_300_799_999))).toBe(253_402_300_799_999)
+  })
+
+  it('that are no times are an error, never a number', () => {
+    expect(() => time({ at: '0000-00-00 00:00:00.000000' }, 'at')).toThrow(/Column at/)
+    expect(() => count({ n: null }, 'n')).toThrow(/Column n/)
+  })
+})
+
+describe('ids', () => {
+  it('are exact above 2^53, and what no row can have is none', () => {
+    expect(rowId('9023393775362049')).toBe(9023393775362049n)
+    expect(rowId('18446744073709551615')).toBe(18446744073709551615n)
+    for (const id of ['18446744073709551616', '-1', '1.5', 'x', '']) expect(rowId(id)).toBeUndefined()
+  })
+
+  it('sort by value', () => {
+    expect(['10', '9', '100'].sort(compareIds)).toEqual(['9', '10', '100'])
+  })
+})
