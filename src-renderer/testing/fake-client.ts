@@ -182,8 +182,9 @@ export class FakeApp {
           connectionId,
           slots,
           handlersDir = null
-        }: Pick<LocalWorkerView, 'connectionId' | 'slots' | 'handlersDir'>) =>
-          this.setWorker({
+        }: Pick<LocalWorkerView, 'connectionId' | 'slots' | 'handlersDir'>) => {
+          this.emit({ kind: 'workerLog', lines: demoWorkerLog(this.now()) })
+          return this.setWorker({
             status: 'running',
             workerId: 'imp-03',
             connectionId,
@@ -192,7 +193,8 @@ export class FakeApp {
             handlers: demoHandlers,
             problems: handlersDir ? demoProblems : [],
             handlersDir
-          }),
+          })
+        },
         stop: () => this.setWorker(stop),
         resize: ({ slots }: { slots: number }) => this.setWorker({ slots }),
         startSample: ({ kind }: { kind: 'steady' }) => this.setWorker({ sample: kind }),

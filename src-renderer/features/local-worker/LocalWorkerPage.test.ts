@@ -1,5 +1,5 @@
 import { flushPromises, type DOMWrapper } from '@vue/test-utils'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { dispatch } from '@/state/feed.ts'
 import { demoHandlers, demoProblems } from '@/testing/demo-handlers.ts'
 import { problemError } from '@/testing/fake-client.ts'
@@ -8,6 +8,8 @@ import { makeScene } from '@/testing/scenes.ts'
 import type { LocalWorkerView } from '@contract'
 import LocalWorkerPage from './LocalWorkerPage.vue'
 
+// A whole page is mounted for each test: the first one is slow on a busy machine.
+vi.setConfig({ testTimeout: 20_000 })
 const now = Date.parse('2026-03-12T14:00:00Z')
 const scene = makeScene('healthy', now)
 const running: LocalWorkerView = {

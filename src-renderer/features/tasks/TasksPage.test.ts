@@ -1,11 +1,13 @@
 import { flushPromises } from '@vue/test-utils'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { dispatch } from '@/state/feed.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
 import { problemError } from '@/testing/fake-client.ts'
 import { makeScene, refused } from '@/testing/scenes.ts'
 import TasksPage from './TasksPage.vue'
 
+// A whole page is mounted for each test: the first one is slow on a busy machine.
+vi.setConfig({ testTimeout: 20_000 })
 const now = Date.parse('2026-03-12T14:00:00Z')
 const production = { accessMode: 'read-write' as const }
 let page: MountedPage | undefined

@@ -59,13 +59,18 @@ export function attemptsSpan(attempts: readonly Attempt[], now: number): TimeSpa
   return { from, to: Math.max(to, from + 1_000) }
 }
 
-/** Two or three round moments inside a span, for its axis. */
+/** Too short for hours and minutes to tell its moments apart. */
+export const showsSeconds = ({ from, to }: TimeSpan): boolean => to - from < 240_000
+
+/** A few round moments inside a span, for its axis; labels with seconds are wider, so there are fewer of them. */
 export function axisTimes({ from, to }: TimeSpan): number[] {
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400]
-  const step = (steps.find((seconds) => (to - from) / (seconds * 1000) <= 3.5) ?? 604_800) * 1000
+  const step =
+    (steps.find((seconds) => (to - from) / (seconds * 1000) <= (showsSeconds({ from, to }) ? 2.2 : 3.5)) ?? 604_800) *
+    1000
   const times: number[] = []
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) times.push(at)
-  return times.length <= 6 ? times : times.filter((_, i) => i % Math.ceil(times.length / 4) === 0)
+  return times.length <= 4 ? times : times.filter((_, i) => i % Math.ceil(times.length / 4) === 0)
 }
 
 /** What a task's failed parts and last error have to say. */
