@@ -35,7 +35,7 @@ export type AccessMode = z.infer<typeof accessMode>
 /** The embedded SQLite queue: always there. */
 export const localConnectionId = 'local'
 
-/** `preferred` never falls back silently: the step list says whether the link is encrypted. */
+/** What was asked for or nothing: no link falls back to plain text. `required` accepts any certificate. */
 export const tlsMode = z.enum(['disabled', 'required', 'verify-identity'])
 
 export const mysqlSettings = z.object({
@@ -225,7 +225,7 @@ export const appInfo = z.object({
   vault: z.object({ persistent: z.boolean(), name: z.string(), reason: z.string().nullable() }),
   settings,
   notices: z.array(problem),
-  /** Folder of the sample files, for an example import. */
+  /** Path of a CSV file for an example import; null when it could not be made. */
   sampleImportFile: z.string().nullable()
 })
 export type AppInfo = z.infer<typeof appInfo>

@@ -12,7 +12,7 @@ export const workerRow = z.object({
   running: z.int(),
   /** Handler threads alive. */
   threads: z.int(),
-  /** Tasks claimed but not yet handed to a thread. */
+  /** Tasks claimed and not yet begun, those already handed to a thread included. */
   queued: z.int(),
   startedAt: z.number(),
   lastHeartbeatAt: z.number(),

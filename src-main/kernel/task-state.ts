@@ -1,6 +1,6 @@
 /**
  * The life of a task. This table is the only authority on state changes: the SQL guards of both stores,
- * the buttons of the page, `docs/state-machine.md` and the tests derive from it.
+ * the buttons of the page and the tests derive from it.
  */
 export const taskStates = [
   'CREATED',

@@ -202,7 +202,7 @@ export interface TaskStore {
   /** The newest lines, or those after `afterId`; oldest first; at most 500. */
   log(taskId: string, afterId: string | null): Promise<LogLine[]>
   artifact(taskId: string, artifactId: string): Promise<Artifact | undefined>
-  /** The monitoring probes: bounded cost, no locks (see `docs/monitoring.md`). */
+  /** The monitoring probes: bounded cost, no locks. Measured by `npm run bench -- monitor` (docs/performance.md). */
   read(): Promise<QueueReading>
 
   close(): Promise<void>

@@ -9,7 +9,7 @@ ON CONFLICT (import_key, row_number) DO NOTHING`
 
 const countRows = 'SELECT COUNT(*) AS count FROM taskdeck_import_row WHERE import_key = :importKey'
 
-/** A connection of its own, for a handler thread, to a queue's file whose tables exist. */
+/** A connection of its own to a queue's file whose tables exist. For the worker: its handler threads have none. */
 export async function openSqliteRowSink(options: { readonly file: string; readonly clock: Clock }): Promise<RowSink> {
   const file = await QueueFile.open(options)
   return {
