@@ -108,6 +108,20 @@ describe('the list', () => {
     expect(list.rows.every((row) => row.state === 'PAUSED')).toBe(true)
   })
 
+  it('shows what is new when its page is opened again, with the rows there meanwhile', async () => {
+    const list = await opened()
+    const before = list.rows[0]!.id
+    app.tasks[queue]!.move(now, 3)
+    await list.open(queue, noFilters)
+    expect(list.rows[0]!.id).toBe(before)
+    list.leave()
+    const opening = list.open(queue, noFilters)
+    expect(list.rows[0]!.id).toBe(before)
+    await opening
+    expect(list.rows[3]!.id).toBe(before)
+    expect(list.unseen).toHaveLength(0)
+  })
+
   it('keeps its rows and tells why when the database does not answer', async () => {
     const list = await opened()
     app.gate = () => {

@@ -36,6 +36,8 @@ export const useTaskListStore = defineStore('task-list', () => {
   let asked = 0
   let starts: readonly PageStart[] = []
   let refreshing = false
+  /** A reader has the rows before their eyes: then they do not move. */
+  let shown = false
 
   const hasMore = computed(() => nextCursor.value !== null)
   /** All rows of the first page are new: there may be more than these. */
@@ -47,14 +49,24 @@ export const useTaskListStore = defineStore('task-list', () => {
     return { cursor, rows: answer.rows, isLast: answer.nextCursor === null, nextCursor: answer.nextCursor }
   }
 
-  /** Shows another question. Asked again for the one that is shown, it keeps the rows and only refreshes them. */
+  /**
+   * Shows another question. Asked again for the one that is shown, it keeps the rows and only refreshes them; a page that opens with
+   * it has them at once and then reads them afresh, so that what was new meanwhile is there.
+   */
   async function open(connectionId: string, filters: TaskFilters): Promise<void> {
     const before = question.value
     const same = before.connectionId === connectionId && JSON.stringify(before.filters) === JSON.stringify(filters)
-    if (same && loaded.value) return refresh(0, 0)
+    const stays = same && loaded.value && shown
+    shown = true
+    if (stays) return refresh(0, 0)
     question.value = { connectionId, filters }
     if (before.connectionId !== connectionId || !loaded.value) forget()
     await reload()
+  }
+
+  /** The page with the list is gone. */
+  function leave(): void {
+    shown = false
   }
 
   function forget(): void {
@@ -167,6 +179,7 @@ export const useTaskListStore = defineStore('task-list', () => {
     hasMore,
     question,
     open,
+    leave,
     reload,
     loadMore,
     refresh

@@ -71,6 +71,7 @@ export function useLiveTasks(filters: Ref<TaskFilters>, openId: Ref<string | nul
   onBeforeUnmount(() => {
     document.removeEventListener('visibilitychange', refreshAll)
     detail.close()
+    list.leave()
   })
 
   return { reading, offline, setVisible: (from, to) => (visible = { from, to }) }
