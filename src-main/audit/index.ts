@@ -1,4 +1,3 @@
 export { openAudit } from './open-audit.ts'
 export type { AuditOptions } from './open-audit.ts'
-export { auditLimits } from './audit-port.ts'
 export type { Audit, AuditEntry, Intent, IntentResult } from './audit-port.ts'

@@ -1,14 +1,5 @@
 export { openMysql, type MysqlOptions } from './mysql-database.ts'
-export {
-  isLoopbackHost,
-  parseMysqlUrl,
-  pemCertificates,
-  type AccessMode,
-  type MysqlLogin,
-  type MysqlSettings,
-  type TlsMode
-} from './settings.ts'
-export { classifySqlError, isTransient } from './sql-error.ts'
+export { parseMysqlUrl, type AccessMode, type MysqlLogin, type MysqlSettings, type TlsMode } from './settings.ts'
 export {
   serverName,
   testMysqlConnection,

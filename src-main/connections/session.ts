@@ -22,7 +22,7 @@ export interface SessionOptions {
 }
 
 /** On top of the server's own limit, so that its answer (the better error) comes first. */
-export const answerGraceMs = 1_000
+const answerGraceMs = 1_000
 
 /** The server ends a session of ours that is silent for so long, with its locks, when a dead link hides our end. */
 const serverIdleSeconds = 120
@@ -129,7 +129,7 @@ class StatementOverdue extends AppError {
   }
 }
 
-export const connectionLost = (): AppError =>
+const connectionLost = (): AppError =>
   new AppError('CONNECTION_LOST', 'operational', 'The connection to the server was lost; it is opened again by itself.')
 
 /**

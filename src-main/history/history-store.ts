@@ -7,7 +7,7 @@ import { decodeTick, encodeTick } from './tick-codec.ts'
 import type { SeriesValue } from './tick-codec.ts'
 
 /** Explicit limits: a database that is watched may hold any number of types. */
-export const historyLimits = {
+const historyLimits = {
   /** Series kept for one connection; points of further ones are dropped. */
   seriesPerConnection: 2_000,
   readingBytes: 2_097_152,

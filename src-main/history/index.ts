@@ -1,5 +1,3 @@
 export { openHistory } from './open-history.ts'
-export { seriesPerQuery } from './history-port.ts'
 export type { History, HistoryOptions, HistoryQuery, HistorySeries, HistoryWindow } from './history-port.ts'
-export { historyLimits } from './history-store.ts'
 export type { LastReading, Tick } from './history-store.ts'

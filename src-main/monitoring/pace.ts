@@ -7,7 +7,7 @@ export interface PaceLimits {
 }
 
 /** Share of wall time that the database may spend on readings. */
-export const costShare = 0.01
+const costShare = 0.01
 const costsKept = 5
 /** Fewer say little: the first reading also opens connections and fills caches. */
 const costsNeeded = 3

@@ -5,7 +5,7 @@ import { newTask, type NewTask, type NewTaskInput } from '../../kernel/index.ts'
 export const sampleBacklog = 2_000
 /** One round a second. */
 export const sampleRoundMs = 1_000
-export const sampleOwner = 'sample'
+const sampleOwner = 'sample'
 
 const spikeEvery = 30
 

@@ -72,7 +72,7 @@ const classOfName: Readonly<Record<string, ErrorClass>> = {
 }
 
 /** Statuses of HTTP that a later request may not meet again; every other 4xx is final. */
-export const retryableHttpStatuses: readonly number[] = [408, 421, 423, 425, 429]
+const retryableHttpStatuses: readonly number[] = [408, 421, 423, 425, 429]
 
 export function classOfHttpStatus(status: number): ErrorClass {
   return status >= 500 || retryableHttpStatuses.includes(status) ? 'retryable' : 'final'

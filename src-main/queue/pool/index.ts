@@ -1,6 +1,6 @@
 export { Backoff } from './backoff.ts'
 export { createWorker } from './worker.ts'
-export { newWorkerId, workerDefaults } from './worker-options.ts'
+export { newWorkerId } from './worker-options.ts'
 export type { Worker, WorkerLogLine, WorkerOptions, WorkerStatus } from './worker-options.ts'
 export { HandlerCatalog } from './handler-catalog.ts'
 export type { HandlerCatalogOptions, HandlerCatalogReading, HandlerProblem, HandlerSource } from './handler-catalog.ts'

@@ -39,7 +39,7 @@ const interruptReason = z.enum(interruptReasons)
 
 const handover = z.int().min(1).max(handoverWrap)
 
-export const handedTask = z.object({
+const handedTask = z.object({
   handover,
   taskId: z.string(),
   attempt: z.int(),
@@ -60,7 +60,7 @@ export const toThread = z.discriminatedUnion('kind', [
 ])
 export type ToThread = z.infer<typeof toThread>
 
-export const threadOutcome = z.discriminatedUnion('status', [
+const threadOutcome = z.discriminatedUnion('status', [
   z.object({ status: z.literal('succeeded'), partial: z.boolean(), result: z.string().nullable() }),
   /** `interrupted`: it threw because it was asked to stop. */
   z.object({ status: z.literal('failed'), error: attemptError, interrupted: z.boolean() })
