@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { systemClock, withDeadline } from './clock.ts'
+import { pause, systemClock, withDeadline } from './clock.ts'
 
 it('ends a sleep when its signal aborts, and at once when it already has', async () => {
   const stop = new AbortController()
@@ -20,4 +20,12 @@ it('passes on the result and the failure of work that is in time', async () => {
   await expect(
     withDeadline(systemClock, 60_000, Promise.reject(new Error('own')), () => new Error('late'))
   ).rejects.toThrow('own')
+})
+
+it('tells a pause that is over from one that was stopped', async () => {
+  const stop = new AbortController()
+  expect(await pause(systemClock, 1, stop.signal)).toBe(true)
+  const long = pause(systemClock, 60_000, stop.signal)
+  stop.abort()
+  expect(await long).toBe(false)
 })

@@ -32,6 +32,14 @@ export const systemClock: Clock = {
     })
 }
 
+/** The step of a loop: true when `ms` are over, false when `signal` aborted first. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
+  return clock.sleep(ms, signal).then(
+    () => true,
+    () => false
+  )
+}
+
 const abortReason = (signal: AbortSignal | undefined): Error =>
   signal?.reason instanceof Error ? signal.reason : new DOMException('aborted', 'AbortError')
 

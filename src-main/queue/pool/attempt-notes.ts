@@ -1,6 +1,7 @@
 import { AppError, type Clock, type Fence, type LogLevel, type Progress } from '../../kernel/index.ts'
 import type { LogEntry, ProgressUpdate, TaskStore } from '../task-store.ts'
 import type { DatabaseState } from './database-state.ts'
+import { keyOf } from './lease-book.ts'
 import { Wakeup } from './wakeup.ts'
 
 export interface AttemptNotesOptions {
@@ -56,7 +57,7 @@ export class AttemptNotes {
     this.stopping = true
     this.wakeup.wake()
     await this.loop
-    this.rejectWaiting(() => true, new AppError('CONNECTION_LOST', 'operational', 'The worker stopped.'))
+    this.rejectWaiting(new AppError('CONNECTION_LOST', 'operational', 'The worker stopped.'))
   }
 
   progress(fence: Fence, progress: Progress): void {
@@ -168,11 +169,7 @@ export class AttemptNotes {
     }
   }
 
-  private rejectWaiting(which: (update: Update) => boolean, error: Error): void {
-    for (const update of [...this.updates.values()].filter(which)) {
-      for (const { reject } of update.waiting) reject(error)
-    }
+  private rejectWaiting(error: Error): void {
+    for (const { waiting } of this.updates.values()) for (const { reject } of waiting) reject(error)
   }
 }
-
-const keyOf = ({ taskId, attempt }: Fence): string => `${taskId}:${attempt}`

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import { AppError, type Clock } from '../../kernel/index.ts'
+import { AppError, pause, type Clock } from '../../kernel/index.ts'
 import { readHandlerFolder, type HandlerFolder } from './handler-folder.ts'
 import { describeHandlers, type HandlerDescription } from './handler-descriptions.ts'
 
@@ -64,12 +64,7 @@ export class HandlerCatalog {
   }
 
   private async watch(dir: string): Promise<void> {
-    for (;;) {
-      const ended = await this.options.clock.sleep(watchEveryMs, this.stopped.signal).then(
-        () => false,
-        () => true
-      )
-      if (ended) return
+    while (await pause(this.options.clock, watchEveryMs, this.stopped.signal)) {
       const now = await readHandlerFolder(dir).catch(() => undefined)
       if (now?.signature !== this.signature) await this.refresh()
     }

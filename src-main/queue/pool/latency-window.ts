@@ -1,3 +1,8 @@
+import type { Percentiles } from '../../kernel/index.ts'
+import { percentilesOf } from '../reading-figures.ts'
+
+const size = 512
+
 /** Percentiles over the newest 512 measurements, milliseconds. */
 export class LatencyWindow {
   private readonly values: number[] = []
@@ -5,14 +10,11 @@ export class LatencyWindow {
 
   add(ms: number): void {
     this.values[this.next] = ms
-    this.next = (this.next + 1) % 512
+    this.next = (this.next + 1) % size
   }
 
   /** null before the first measurement. */
-  percentiles(): { p50: number; p95: number; p99: number } | null {
-    if (this.values.length === 0) return null
-    const sorted = this.values.toSorted((a, b) => a - b)
-    const at = (fraction: number): number => sorted[Math.ceil(fraction * sorted.length) - 1] ?? 0
-    return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+  percentiles(): Percentiles | null {
+    return percentilesOf(this.values)
   }
 }

@@ -12,7 +12,8 @@ export interface Lease {
   deadlineAt: number
 }
 
-const keyOf = ({ taskId, attempt }: Fence): string => `${taskId}:${attempt}`
+/** Within one worker: its id is left out. */
+export const keyOf = ({ taskId, attempt }: Fence): string => `${taskId}:${attempt}`
 
 /** The leases that this worker believes to hold. Local time only ever makes it give up earlier, never hold on longer. */
 export class LeaseBook {

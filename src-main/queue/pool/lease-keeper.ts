@@ -1,4 +1,4 @@
-import { AppError, withDeadline, type Clock } from '../../kernel/index.ts'
+import { AppError, pause, withDeadline, type Clock } from '../../kernel/index.ts'
 import type { Renewal, TaskStore, WorkerReport } from '../task-store.ts'
 import { Backoff } from './backoff.ts'
 import type { DatabaseState } from './database-state.ts'
@@ -92,25 +92,18 @@ export class LeaseKeeper {
 
   private async beatForever(): Promise<void> {
     for (;;) {
-      const succeeded = await this.beat()
-      if (!(await this.pause(succeeded ? this.beatMs : this.backoff.next()))) return
+      const pauseMs = (await this.beat()) ? this.beatMs : this.backoff.next()
+      if (!(await pause(this.options.clock, pauseMs, this.stopped.signal))) return
     }
   }
 
   /** Stops handlers whose lease was not renewed in time, whatever the heartbeat is waiting for. */
   private async guardForever(): Promise<void> {
-    const { book, leaseMs, onLost } = this.options
-    while (await this.pause(leaseMs / 24)) {
+    const { clock, book, leaseMs, onLost } = this.options
+    while (await pause(clock, leaseMs / 24, this.stopped.signal)) {
       for (const lease of book.all()) {
         if (lease.phase === 'running' && book.remainingMs(lease) <= leaseMs / 6) onLost(lease)
       }
     }
-  }
-
-  private async pause(ms: number): Promise<boolean> {
-    return this.options.clock.sleep(ms, this.stopped.signal).then(
-      () => true,
-      () => false
-    )
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.ts'
+import { pause, type Clock } from '../../kernel/index.ts'
 import type { Recovered, TaskStore } from '../task-store.ts'
 import type { DatabaseState } from './database-state.ts'
 
@@ -37,12 +37,7 @@ export class RecoveryLoop {
     const { clock, recoverMs } = this.options
     const { signal } = this.stopped
     let pauseMs = Math.min(recoverMs, 2_000) * clock.random()
-    for (;;) {
-      const ended = await clock.sleep(pauseMs, signal).then(
-        () => false,
-        () => true
-      )
-      if (ended) return
+    while (await pause(clock, pauseMs, signal)) {
       await this.round()
       pauseMs = recoverMs * (0.8 + 0.4 * clock.random())
     }

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { type Clock } from '../../kernel/index.ts'
+import { pause, type Clock } from '../../kernel/index.ts'
 import type { ClaimedTask } from '../task-store.ts'
 import { Backoff } from './backoff.ts'
 import type { ThreadStart } from './handler-thread-link.ts'
@@ -268,12 +268,7 @@ export class ThreadPool implements PoolThreadListener {
 
   private async watchHeaps(): Promise<void> {
     const { clock } = this.options
-    const pause = (): Promise<boolean> =>
-      clock.sleep(heapCheckMs, this.stopped.signal).then(
-        () => true,
-        () => false
-      )
-    while (await pause()) {
+    while (await pause(clock, heapCheckMs, this.stopped.signal)) {
       const before = clock.monotonic() - heapCheckMs
       const busy = [...this.threads].filter((thread) => thread.jobCount > 0 && thread.lastSignAt < before)
       // Not awaited: one that answers late must not delay the look at the others.
