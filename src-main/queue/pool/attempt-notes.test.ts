@@ -14,6 +14,8 @@ describe('AttemptNotes', () => {
   let lines: LogEntry[]
   let refused: Fence[]
   let failure: AppError | undefined
+  /** What a write of lines waits for. */
+  let answer: Promise<void>
   let notes: AttemptNotes
 
   beforeEach(() => {
@@ -22,6 +24,7 @@ describe('AttemptNotes', () => {
     lines = []
     refused = []
     failure = undefined
+    answer = Promise.resolve()
     const store: Pick<TaskStore, 'saveProgress' | 'appendLog'> = {
       saveProgress: async (updates) => {
         await Promise.resolve()
@@ -30,7 +33,7 @@ describe('AttemptNotes', () => {
         return refused
       },
       appendLog: async (entries) => {
-        await Promise.resolve()
+        await answer
         if (failure) throw failure
         lines.push(...entries)
       }
@@ -92,6 +95,20 @@ describe('AttemptNotes', () => {
   it('stores the lines of an ending attempt before it ends', async () => {
     notes.log(fence, 'info', 'last words')
     await notes.flushLinesOf([fence])
+    expect(lines).toHaveLength(1)
+  })
+
+  it('waits for lines of an ending attempt that are being written already', async () => {
+    const server = Promise.withResolvers<void>()
+    answer = server.promise
+    notes.log(fence, 'info', 'last words')
+    await clock.advance(300)
+    let flushed = false
+    const flush = notes.flushLinesOf([fence]).then(() => (flushed = true))
+    await clock.advance(10)
+    expect(flushed).toBe(false)
+    server.resolve()
+    await flush
     expect(lines).toHaveLength(1)
   })
 })

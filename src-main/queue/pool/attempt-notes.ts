@@ -35,6 +35,9 @@ export class AttemptNotes {
   private readonly wakeup: Wakeup
   private readonly updates = new Map<string, Update>()
   private lines: LogEntry[] = []
+  /** Lines that have left `lines` and are not in the store yet. */
+  private linesUnderWay: readonly LogEntry[] = []
+  private lastWrite: Promise<void> = Promise.resolve()
   private dropped = 0
   private droppedEver = 0
   private stopping = false
@@ -99,9 +102,10 @@ export class AttemptNotes {
 
   /** Stores the lines of attempts that are about to end; afterwards the store would drop them. */
   async flushLinesOf(fences: readonly Fence[]): Promise<void> {
-    if (this.lines.length === 0) return
+    if (this.lines.length + this.linesUnderWay.length === 0) return
     const ending = new Set(fences.map(keyOf))
-    if (this.lines.some((line) => ending.has(keyOf(line.fence)))) await this.flushLines()
+    const isEnding = (line: LogEntry): boolean => ending.has(keyOf(line.fence))
+    if (this.linesUnderWay.some(isEnding) || this.lines.some(isEnding)) await this.flushLines()
   }
 
   private updateOf(fence: Fence): Update {
@@ -156,15 +160,25 @@ export class AttemptNotes {
     }
   }
 
-  private async flushLines(): Promise<void> {
+  /** One write after the other: lines stay in order, and who needs them stored also waits for those under way. */
+  private flushLines(): Promise<void> {
+    const written = this.lastWrite.then(() => this.writeLines())
+    this.lastWrite = written.catch(() => undefined)
+    return written
+  }
+
+  private async writeLines(): Promise<void> {
     while (this.lines.length > 0) {
       const batch = this.lines.slice(0, logBatch)
       this.lines = this.lines.slice(logBatch)
+      this.linesUnderWay = batch
       try {
         await this.options.store.appendLog(batch)
       } catch (error) {
         this.lines = [...batch, ...this.lines].slice(0, maxLines)
         throw error
+      } finally {
+        this.linesUnderWay = []
       }
     }
   }
