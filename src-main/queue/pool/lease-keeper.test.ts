@@ -13,6 +13,7 @@ describe('LeaseKeeper', () => {
   let clock: ManualClock
   let book: LeaseBook
   let renewals: number[]
+  let reports: number
   let lost: string[]
   let lostAt: number | undefined
   let cancelled: string[]
@@ -23,6 +24,7 @@ describe('LeaseKeeper', () => {
     clock = new ManualClock()
     book = new LeaseBook(clock)
     renewals = []
+    reports = 0
     lost = []
     lostAt = undefined
     cancelled = []
@@ -32,7 +34,10 @@ describe('LeaseKeeper', () => {
         renewals.push(leases.length)
         return answer(leases)
       },
-      reportWorker: () => Promise.resolve()
+      reportWorker: () => {
+        reports++
+        return Promise.resolve()
+      }
     }
     keeper = new LeaseKeeper({
       store: store as TaskStore,
@@ -103,5 +108,14 @@ describe('LeaseKeeper', () => {
     keeper.start()
     await clock.advance(20 * leaseMs)
     expect(lost).toEqual([])
+  })
+
+  it('says a last word without renewing what it gives up', async () => {
+    keeper.start()
+    await clock.advance(10)
+    await keeper.stop()
+    const before = { renewals: renewals.length, reports }
+    await keeper.reportLast()
+    expect({ renewals: renewals.length, reports }).toEqual({ ...before, reports: before.reports + 1 })
   })
 })

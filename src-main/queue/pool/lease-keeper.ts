@@ -17,6 +17,8 @@ export interface LeaseKeeperOptions {
   readonly onCancelRequested: (lease: Lease) => void
 }
 
+const noAnswer = (): Error => new AppError('STATEMENT_TIMEOUT', 'operational', 'A heartbeat got no answer in time.')
+
 /** Heartbeats are never further apart than this, so that cancelling a task does not wait for a third of a long lease. */
 const longestBeatMs = 5_000
 
@@ -46,23 +48,38 @@ export class LeaseKeeper {
     await this.loops
   }
 
-  /** One heartbeat now; true when it succeeded. */
-  async beat(): Promise<boolean> {
-    const { store, clock, database, book, leaseMs, report } = this.options
+  /** The last word after `stop`. Renews nothing: what could not be settled is to be recovered as soon as its lease ends. */
+  async reportLast(): Promise<void> {
+    await this.tell(() => this.sendReport())
+  }
+
+  /** One heartbeat; true when it succeeded. */
+  private beat(): Promise<boolean> {
+    const { clock, book, leaseMs } = this.options
     const leases = book.all()
     const sentAt = clock.monotonic()
-    const late = (): Error => new AppError('STATEMENT_TIMEOUT', 'operational', 'A heartbeat got no answer in time.')
-    try {
+    return this.tell(async () => {
       const work = this.renew(leases, leaseMs).then((renewal) => this.apply(renewal, sentAt))
-      await withDeadline(clock, Math.max(leaseMs / 3, 250), work, late)
-      await withDeadline(clock, Math.max(leaseMs / 3, 1_000), store.reportWorker(report()), late)
-      database.succeeded('heartbeat')
+      await withDeadline(clock, Math.max(leaseMs / 3, 250), work, noAnswer)
+      await this.sendReport()
+    })
+  }
+
+  private async tell(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work()
+      this.options.database.succeeded('heartbeat')
       this.backoff.reset()
       return true
     } catch (error) {
-      database.failed('heartbeat', error)
+      this.options.database.failed('heartbeat', error)
       return false
     }
+  }
+
+  private sendReport(): Promise<void> {
+    const { store, clock, leaseMs, report } = this.options
+    return withDeadline(clock, Math.max(leaseMs / 3, 1_000), store.reportWorker(report()), noAnswer)
   }
 
   private async renew(leases: readonly Lease[], leaseMs: number): Promise<Renewal> {

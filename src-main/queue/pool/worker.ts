@@ -20,6 +20,8 @@ import { workerDefaults, type Worker, type WorkerOptions, type WorkerStatus } fr
 
 /** Of the grace, kept for handing back and the last report. */
 const longestTailMs = 2_000
+/** Threads end at once, but for one inside a native call that does not return: the end of the process takes that one. */
+const threadsEndMs = 2_000
 
 /** A pool that claims due tasks of one store, runs them in handler threads and settles them. Runs once: after `stop` make another. */
 export function createWorker(options: WorkerOptions): Worker {
@@ -157,9 +159,9 @@ class PoolWorker implements Worker {
     this.flow.interruptAll(tailMs / 4)
     await this.untilNoLease(clock.monotonic() + tailMs / 2)
     await this.within(tailMs / 4, Promise.all([this.notes.stop(), this.writer.stop(tailMs / 4), this.keeper.stop()]))
-    await this.pool.stop()
+    await this.within(threadsEndMs, this.pool.stop())
     this.state = 'stopped'
-    await this.within(tailMs / 4, this.keeper.beat())
+    await this.within(tailMs / 4, this.keeper.reportLast())
     this.log('info', `worker stopped${this.book.size > 0 ? `; ${this.book.size} leases are left to expire` : ''}`)
     this.changed()
   }
