@@ -69,7 +69,8 @@ export type ThreadOutcome = z.infer<typeof threadOutcome>
 
 const importedRow = z.object({ rowNumber: z.int().min(1), data: z.string().max(threadLimits.rowBytes) })
 const request = z.int()
-const importKey = z.string().min(1).max(200)
+export const importKey = z.string().min(1).max(200)
+export const importedRows = z.array(importedRow).max(threadLimits.rowsPerInsert)
 
 export const fromThread = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
@@ -96,7 +97,7 @@ export const fromThread = z.discriminatedUnion('kind', [
     handover,
     request,
     importKey,
-    rows: z.array(importedRow).max(threadLimits.rowsPerInsert)
+    rows: importedRows
   }),
   z.object({ kind: z.literal('countRows'), handover, request, importKey }),
   /** Something threw after its task had ended: the thread is replaced once it is idle. */

@@ -1,10 +1,19 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { z } from 'zod'
 import { taskLimits, type Clock, type LogLevel, type Progress } from '../../../kernel/index.ts'
 import { artifactPath, safeFileName } from '../artifact-files.ts'
 import { truncateUtf8 } from '../../stored-text.ts'
 import { FinalError, InterruptedError, type HandlerContext, type InterruptReason } from '../handler.ts'
-import { interruptCell, interruptReasonCell, interruptReasons, threadLimits, type HandedTask } from '../protocol.ts'
+import {
+  importedRows,
+  importKey,
+  interruptCell,
+  interruptReasonCell,
+  interruptReasons,
+  threadLimits,
+  type HandedTask
+} from '../protocol.ts'
 import type { WorkerLink } from './worker-link.ts'
 
 export interface TaskContext {
@@ -38,7 +47,7 @@ export function openContext({ task, link, cells, artifactDir, clock }: ContextOp
     attempt: task.attempt,
     idempotencyKey: task.idempotencyKey,
     signal: abort.signal,
-    checkpoint: task.checkpoint === null ? undefined : JSON.parse(task.checkpoint),
+    checkpoint: checkpointOf(task.checkpoint),
     checkCancellation() {
       if (Atomics.load(cells, interruptCell) === handover) {
         interrupt(interruptReasons[Atomics.load(cells, interruptReasonCell)] ?? 'cancelled')
@@ -72,11 +81,30 @@ export function openContext({ task, link, cells, artifactDir, clock }: ContextOp
       await link.ask({ kind: 'checkpoint', handover, value: text }, abort.signal)
     },
     rows: {
-      insert: (importKey, rows) => link.ask({ kind: 'insertRows', handover, importKey, rows: [...rows] }, abort.signal),
-      count: (importKey) => link.ask({ kind: 'countRows', handover, importKey }, abort.signal)
+      async insert(key, rows) {
+        const checked = { importKey: usable(importKey, key), rows: usable(importedRows, [...rows]) }
+        return link.ask({ kind: 'insertRows', handover, ...checked }, abort.signal)
+      },
+      count: async (key) => link.ask({ kind: 'countRows', handover, importKey: usable(importKey, key) }, abort.signal)
     }
   }
   return { context, interrupt, latestProgress: notes.latest, interrupted: () => abort.signal.aborted }
+}
+
+/** What is no JSON was not written by us: the attempt starts from the beginning, as it would without. */
+function checkpointOf(text: string | null): unknown {
+  try {
+    return text === null ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The worker ends a thread that sends what it does not take; said here, it is an error with a reason. */
+function usable<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw new FinalError('ROWS_NOT_USABLE', `The rows cannot be stored: ${z.prettifyError(parsed.error)}`)
 }
 
 /** JSON text of a value that a handler hands over. Throws FinalError when it has none or is too large. */
@@ -140,4 +168,6 @@ function openNotes(handover: number, link: WorkerLink, clock: Clock) {
 
 const isLevel = (text: string): text is LogLevel => ['debug', 'info', 'warn', 'error'].includes(text)
 const count = (value: number | undefined): number =>
-  typeof value === 'number' && Number.isFinite(value) ? Math.max(0, Math.floor(value)) : 0
+  typeof value === 'number' && Number.isFinite(value)
+    ? Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.floor(value)))
+    : 0
