@@ -4,7 +4,9 @@ import { isAbsolute } from 'node:path'
 import { parse } from 'csv-parse'
 import { z } from 'zod'
 import type { ImportedRow } from '../../row-sink.ts'
+import { messageOf, textProperty } from '../error-text.ts'
 import { defineHandler, FinalError, partial, RetryableError, type HandlerContext } from '../handler.ts'
+import { threadLimits } from '../protocol.ts'
 import { columnRule, faultOf, sampleColumns, type ColumnRule } from './import-columns.ts'
 import { ImportReport } from './import-report.ts'
 
@@ -36,10 +38,16 @@ export const importCsvHandler = defineHandler({
   async execute(context, request) {
     const start = await openCheckpoint(context, request.file)
     const run = new ImportRun(context, request, start)
-    for await (const record of readRecords(request, context.signal)) await run.take(record as Record<string, unknown>)
+    try {
+      for await (const record of readRecords(request, context.signal)) await run.take(record as Record<string, unknown>)
+    } catch (error) {
+      throw isCsvFault(error) ? new FinalError('FILE_NOT_CSV', `${request.file}: ${messageOf(error)}`) : error
+    }
     return run.finish()
   }
 })
+
+const tooLong = `the row is longer than ${threadLimits.rowBytes} characters`
 
 class ImportRun {
   private readonly context: HandlerContext
@@ -60,8 +68,8 @@ class ImportRun {
     if (this.row === 0) requireColumns(record, this.request.columns)
     this.row++
     const cells = Object.fromEntries(Object.entries(record).map(([name, value]) => [name, cellText(value)]))
-    const fault = faultOf(cells, this.request.columns)
     const data = JSON.stringify(cells)
+    const fault = data.length > threadLimits.rowBytes ? tooLong : faultOf(cells, this.request.columns)
     if (fault !== undefined) this.report.add(this.row, fault, data)
     else {
       this.valid++
@@ -143,5 +151,8 @@ function requireColumns(
   const missing = Object.keys(columns).filter((name) => columns[name] !== 'optional' && !(name in record))
   if (missing.length > 0) throw new FinalError('MISSING_COLUMNS', `The file has no column ${missing.join(', ')}.`)
 }
+
+/** A quote that does not close, a record without end: no later attempt reads the file otherwise. */
+const isCsvFault = (error: unknown): boolean => textProperty(error, 'code')?.startsWith('CSV_') ?? false
 
 const cellText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? ''))

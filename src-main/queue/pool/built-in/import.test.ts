@@ -1,5 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { makeImport } from '../../../../resources/demo/make-import.mjs'
+import type { ImportedRow } from '../../row-sink.ts'
+import type { HandlerContext, NewArtifactFile } from '../handler.ts'
+import { threadLimits } from '../protocol.ts'
+import { importCsvHandler } from './import-csv.ts'
 import { faultOf, sampleColumns } from './import-columns.ts'
 import { ImportReport } from './import-report.ts'
 
@@ -11,6 +18,24 @@ const good = {
   ordered_on: '2026-02-28',
   note: ''
 }
+
+/** A first attempt that nobody interrupts. */
+const contextOf = (stored: ImportedRow[], files: NewArtifactFile[]): HandlerContext => ({
+  taskId: '1',
+  attempt: 1,
+  idempotencyKey: 'key',
+  signal: new AbortController().signal,
+  checkCancellation: () => undefined,
+  progress: () => undefined,
+  log: () => undefined,
+  artifact: (file) => Promise.resolve(void files.push(file)),
+  checkpoint: undefined,
+  saveCheckpoint: () => Promise.resolve(),
+  rows: {
+    insert: (_key, rows) => Promise.resolve(stored.push(...rows)),
+    count: () => Promise.resolve(stored.length)
+  }
+})
 
 describe('faultOf', () => {
   it('finds nothing wrong with a good row', () => expect(faultOf(good, sampleColumns)).toBeUndefined())
@@ -44,11 +69,49 @@ describe('ImportReport', () => {
     expect(report.rejected).toBe(1)
   })
 
+  it('stays within what an artifact may have', () => {
+    const report = new ImportReport()
+    for (let row = 1; row <= 400; row++) report.add(row, 'is empty', 'd'.repeat(60_000))
+    expect(report.toCsv().length).toBeLessThanOrEqual(threadLimits.artifactBytes)
+    expect(report.toCsv()).toMatch(/\d+ more rejected rows are not listed/)
+  })
+
   it('counts beyond its limit', () => {
     const report = new ImportReport()
     for (let row = 1; row <= 50_010; row++) report.add(row, 'r', 'd')
     expect(report.rejected).toBe(50_010)
     expect(report.toCsv()).toContain('10 more rejected rows are not listed')
+  })
+})
+
+describe('import-csv', () => {
+  let stored: ImportedRow[]
+  let files: NewArtifactFile[]
+
+  const run = (csv: string, columns: Record<string, string>): unknown => {
+    const folder = mkdtempSync(join(tmpdir(), 'taskdeck-import-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const file = join(folder, 'rows.csv')
+    writeFileSync(file, csv)
+    const payload: unknown = importCsvHandler.payload.parse({ file, columns })
+    return importCsvHandler.execute(contextOf(stored, files), payload)
+  }
+
+  beforeEach(() => {
+    stored = []
+    files = []
+  })
+
+  it('rejects a row that is too long to be stored, and imports the others', async () => {
+    const long = '\\'.repeat(40_000) // twice as long as JSON
+    await run(`name\nAda\n${long}\nGrace\n`, { name: 'text' })
+    expect(stored.map(({ rowNumber }) => rowNumber)).toEqual([1, 3])
+    expect(files).toMatchObject([{ name: 'import-errors.csv' }])
+  })
+
+  it('does not try a file again that is no CSV', async () => {
+    const broken = Promise.resolve(run('name\n"never closed\n', { name: 'text' }))
+    await expect(broken).rejects.toMatchObject({ errorClass: 'final', code: 'FILE_NOT_CSV' })
   })
 })
 
