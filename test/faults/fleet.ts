@@ -28,8 +28,10 @@ export interface FleetMember {
 
 /** Real worker processes (`npm run worker` without its set-up), each under a database account of its own. */
 export class Fleet {
+  /** Those that have started and live. */
   readonly members: FleetMember[] = []
-  private started = 0
+  private readonly starting = new Set<Promise<void>>()
+  private accounts = 0
   private options: FleetOptions
 
   constructor(options: FleetOptions) {
@@ -42,9 +44,15 @@ export class Fleet {
   }
 
   /** Resolves when the process says that it has started: a kill before that would prove nothing. */
-  async add(): Promise<FleetMember> {
+  add(): Promise<void> {
+    const started = this.start()
+    this.starting.add(started)
+    return started.finally(() => this.starting.delete(started))
+  }
+
+  private async start(): Promise<void> {
     const { admin, host, port, database, ledgerUrl, concurrency, leaseMs, recoverMs, log } = this.options
-    const account = `w${++this.started}`
+    const account = `w${++this.accounts}`
     await admin.query(`CREATE USER '${account}'@'127.0.0.1' IDENTIFIED BY 'fault-run'`)
     await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON \`${database}\`.* TO '${account}'@'127.0.0.1'`)
     const child = spawn(
@@ -74,9 +82,6 @@ export class Fleet {
         })
     })
     const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
-    const member = { account, process: child, exited }
-    this.members.push(member)
-    void exited.then(() => this.members.splice(this.members.indexOf(member), 1))
     const early = exited.then((code) =>
       Promise.reject(new Error(`${account} ended with ${code} before it had started: see ${log}`))
     )
@@ -87,7 +92,9 @@ export class Fleet {
       Promise.race([ready, early]),
       () => new Error(`${account} did not start: see ${log}`)
     )
-    return member
+    const member = { account, process: child, exited }
+    this.members.push(member)
+    void exited.then(() => this.members.splice(this.members.indexOf(member), 1))
   }
 
   async kill9(member: FleetMember): Promise<void> {
@@ -97,6 +104,7 @@ export class Fleet {
 
   /** SIGTERM to all; SIGKILL to what is left after `graceMs`. Returns how many had to be killed. */
   async stop(graceMs: number): Promise<number> {
+    await Promise.allSettled(this.starting)
     const left = [...this.members]
     for (const member of left) member.process.kill('SIGCONT')
     for (const member of left) member.process.kill('SIGTERM')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mysql, { type Connection } from 'mysql2/promise'
-import { newTask } from '../../src-main/kernel/task.ts'
+import { isTerminal, newTask } from '../../src-main/kernel/index.ts'
 import type { TestMariaDb } from '../support/mariadb.ts'
 import { openTestQueue } from '../support/open-queue.ts'
 import { check, type Verdict } from './checker.ts'
@@ -14,6 +14,8 @@ export interface KillRunOptions {
   readonly tasks: number
   readonly workers: number
   readonly killEveryMs: number
+  /** After these the queue is left to drain, so that a slow machine comes to an end too. */
+  readonly mostKills: number
   /** Freeze another worker for two leases at every second kill, so that real stale holders come back. */
   readonly freeze: boolean
   /** kill -9 and restart the database once, when a third of the tasks has ended. */
@@ -39,24 +41,62 @@ export interface KillRunResult {
 
 /** The proof of issue "First light", points 3 and 4: workers and the database die while a queue is worked off. */
 export async function killRun(server: TestMariaDb, options: KillRunOptions): Promise<KillRunResult> {
-  const database = 'kill_run'
-  const ledger = 'kill_ledger'
+  const random = seededRandom(options.seed)
+  const { admin: first, submitted } = await prepare(server, options.tasks, random)
+  const started = performance.now()
+  const log = join(mkdtempSync(join(tmpdir(), 'kill-run-')), 'workers.log')
+  const fleet = new Fleet({
+    admin: first,
+    host: server.host,
+    port: server.port,
+    database,
+    ledgerUrl: server.url(ledger),
+    concurrency: 8,
+    leaseMs: options.leaseMs,
+    recoverMs: 500,
+    log
+  })
+  await Promise.all(Array.from({ length: options.workers }, () => fleet.add()))
+  const { admin, ...counts } = await torment({ server, fleet, admin: first, options, random })
+  await fleet.stop(10_000)
+  const evidence = await collectEvidence(admin, submitted)
+  const [effects] = await admin.query(`SELECT COUNT(*) AS n FROM ${ledger}.effect`)
+  admin.destroy()
+  const finals = [...evidence.final.values()]
+  return {
+    verdict: check(evidence),
+    tasks: options.tasks,
+    ended: finals.filter((task) => isTerminal(task.state)).length,
+    succeeded: finals.filter((task) => task.state === 'SUCCESS').length,
+    attempts: evidence.attempts.length,
+    effects: Number((effects as { n: number | string }[])[0]?.n),
+    ...counts,
+    seconds: Math.round((performance.now() - started) / 100) / 10,
+    log
+  }
+}
+
+const database = 'kill_run'
+const ledger = 'kill_ledger'
+const connect = (server: TestMariaDb): Promise<Connection> =>
+  mysql.createConnection({ uri: server.url(database), supportBigNumbers: true, bigNumberStrings: true })
+
+/** Tables, witness, ledger and all tasks. */
+async function prepare(
+  server: TestMariaDb,
+  tasks: number,
+  random: () => number
+): Promise<{ admin: Connection; submitted: string[] }> {
   await server.createDatabase(database)
   await server.createDatabase(ledger)
-  const { host, port } = server
   const queue = await openTestQueue(server.url(database))
-  let admin = await mysql.createConnection({
-    uri: server.url(database),
-    supportBigNumbers: true,
-    bigNumberStrings: true
-  })
+  const admin = await connect(server)
   await installWitness(admin)
   await admin.query(
     `CREATE TABLE ${ledger}.effect (idempotency_key VARCHAR(200) CHARACTER SET ascii PRIMARY KEY, attempt INT NOT NULL, calls INT NOT NULL)`
   )
-  const random = seededRandom(options.seed)
-  const submitted = await queue.store.submit(
-    Array.from({ length: options.tasks }, () =>
+  const results = await queue.store.submit(
+    Array.from({ length: tasks }, () =>
       newTask.parse({
         type: 'ledger',
         payload: JSON.stringify({ sleepMs: Math.floor(random() * 20) }),
@@ -66,49 +106,46 @@ export async function killRun(server: TestMariaDb, options: KillRunOptions): Pro
     )
   )
   await queue.close()
+  return { admin, submitted: results.map((result) => result.taskId) }
+}
 
-  const started = performance.now()
-  const log = join(mkdtempSync(join(tmpdir(), 'kill-run-')), 'workers.log')
-  const fleet = new Fleet({
-    admin,
-    host,
-    port,
-    database,
-    ledgerUrl: server.url(ledger),
-    concurrency: 8,
-    leaseMs: options.leaseMs,
-    recoverMs: 500,
-    log
-  })
-  await Promise.all(Array.from({ length: options.workers }, () => fleet.add()))
+interface Torment {
+  readonly server: TestMariaDb
+  readonly fleet: Fleet
+  readonly admin: Connection
+  readonly options: KillRunOptions
+  readonly random: () => number
+}
+
+/** Kills, freezes and restarts until all tasks have ended or the deadline has come. */
+async function torment(
+  run: Torment
+): Promise<{ admin: Connection; kills: number; freezes: number; databaseRestarts: number }> {
+  const { server, fleet, options, random } = run
   const counts = { kills: 0, freezes: 0, databaseRestarts: 0 }
-  let ended = 0
-  const deadline = started + options.deadlineMs
-  while (ended < options.tasks && performance.now() < deadline) {
+  const failures: unknown[] = []
+  let admin = run.admin
+  for (const deadline = performance.now() + options.deadlineMs; performance.now() < deadline;) {
     await sleep(options.killEveryMs)
-    ended = await countEnded(admin)
+    if (failures.length > 0) throw failures[0]
+    const ended = await countEnded(admin)
     if (ended >= options.tasks) break
     if (options.restartDatabase && counts.databaseRestarts === 0 && ended > options.tasks / 3) {
       await server.kill9()
-      counts.databaseRestarts++
       await sleep(1_000)
       await server.restart()
+      counts.databaseRestarts++
       admin.destroy()
-      admin = await mysql.createConnection({
-        uri: server.url(database),
-        supportBigNumbers: true,
-        bigNumberStrings: true
-      })
+      admin = await connect(server)
       fleet.useAdmin(admin)
       continue
     }
-    const members = fleet.members
-    const victim = members[Math.floor(random() * members.length)]
-    if (victim) {
-      await fleet.kill9(victim)
-      counts.kills++
-      await fleet.add()
-    }
+    if (counts.kills >= options.mostKills) continue
+    const victim = fleet.members[Math.floor(random() * fleet.members.length)]
+    if (!victim) continue // all replacements are still starting
+    await fleet.kill9(victim)
+    counts.kills++
+    fleet.add().catch((error: unknown) => failures.push(error))
     const frozen = fleet.members[0]
     if (options.freeze && frozen && counts.kills % 2 === 0) {
       frozen.process.kill('SIGSTOP')
@@ -116,25 +153,7 @@ export async function killRun(server: TestMariaDb, options: KillRunOptions): Pro
       void sleep(options.leaseMs * 2).then(() => frozen.process.kill('SIGCONT'))
     }
   }
-  await fleet.stop(10_000)
-  const evidence = await collectEvidence(
-    admin,
-    submitted.map((result) => result.taskId)
-  )
-  const [effects] = await admin.query(`SELECT COUNT(*) AS n FROM ${ledger}.effect`)
-  admin.destroy()
-  const finals = [...evidence.final.values()]
-  return {
-    verdict: check(evidence),
-    tasks: options.tasks,
-    ended: finals.filter((task) => ['SUCCESS', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED'].includes(task.state)).length,
-    succeeded: finals.filter((task) => task.state === 'SUCCESS').length,
-    attempts: evidence.attempts.length,
-    effects: Number((effects as { n: number | string }[])[0]?.n),
-    ...counts,
-    seconds: Math.round((performance.now() - started) / 100) / 10,
-    log
-  }
+  return { admin, ...counts }
 }
 
 async function countEnded(admin: Connection): Promise<number> {

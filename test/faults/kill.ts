@@ -24,6 +24,7 @@ try {
     tasks: Number(values.tasks),
     workers: Number(values.workers),
     killEveryMs: Number(values['kill-every-ms']),
+    mostKills: Number.POSITIVE_INFINITY,
     freeze: values.freeze,
     restartDatabase: values['restart-database'],
     leaseMs: Number(values['lease-ms']),
