@@ -199,9 +199,12 @@ export class Connections {
         )
       await installer.migrate()
     })
-    const { stored } = this.mysqlEntry(id)
-    await this.reopen(stored)
-    return this.view(id)
+    // Among the other changes: between the two steps of a reopening nobody else may remove or reopen the same connection.
+    return this.change(async () => {
+      const { stored } = this.mysqlEntry(id)
+      await this.reopen(stored)
+      return this.view(id)
+    })
   }
 
   private async withInstaller<T>(
