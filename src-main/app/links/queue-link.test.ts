@@ -150,6 +150,14 @@ describe('queue link', () => {
     await link.stop()
   })
 
+  it('lets nobody wait for a link that was stopped', async () => {
+    const { link } = setup(() => new Promise(() => undefined))
+    link.start()
+    const asked = expect(link.store()).rejects.toMatchObject({ code: 'CONNECTION_LOST' })
+    await link.stop()
+    await asked
+  })
+
   it('closes a queue that opens after the link was stopped', async () => {
     let finish: (opening: Opening) => void = () => undefined
     const { link } = setup(() => new Promise((resolve) => (finish = resolve)))

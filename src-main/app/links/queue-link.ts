@@ -92,6 +92,7 @@ export class QueueLink {
     this.stopped = true
     await this.sampler.stop()
     await this.closeQueue()
+    this.wakeWaiting()
   }
 
   /** Tries now instead of at `nextTryAt`. */
@@ -107,7 +108,7 @@ export class QueueLink {
     throw this.inTheWay()
   }
 
-  /** Resolves when the first attempt has come to something. Throws CONNECT_TIMEOUT after ten seconds. */
+  /** Resolves when the first attempt has come to something, or the link is stopped. Throws CONNECT_TIMEOUT after ten seconds. */
   async settled(): Promise<void> {
     if (this.current.status !== 'connecting' || this.stopped) return
     let changed = (): void => undefined
@@ -165,9 +166,13 @@ export class QueueLink {
 
   private enter(state: LinkState): void {
     this.current = state
+    this.wakeWaiting()
+    this.options.onState(state)
+  }
+
+  private wakeWaiting(): void {
     for (const resolve of this.waiting) resolve()
     this.waiting.clear()
-    this.options.onState(state)
   }
 
   private inTheWay(): AppError {
