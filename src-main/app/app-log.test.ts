@@ -28,6 +28,11 @@ describe('app log', () => {
     expect(written()).toContain('SQL_FAILED')
   })
 
+  it('takes any text as a secret, half a character too', () => {
+    log.hide('wörd\ud800')
+    expect(log.redact('tried wörd\ud800')).toBe('tried •••')
+  })
+
   it.each([
     ['mysql://root:hunter2@db/x', 'hunter2'],
     ['{"password":"hunter2"}', 'hunter2'],

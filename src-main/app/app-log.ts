@@ -63,7 +63,7 @@ export function createAppLog({ file, clock, echo }: AppLogOptions): AppLog {
       hidden.add(secret)
       // The forms in which it may turn up inside other texts.
       hidden.add(JSON.stringify(secret).slice(1, -1))
-      hidden.add(encodeURIComponent(secret))
+      hidden.add(encodeURIComponent(secret.toWellFormed())) // of half a character it throws
     },
     bug(error) {
       const reference = randomBytes(4).toString('hex')

@@ -59,6 +59,7 @@ export class LocalWorker {
   /** What the page shows while nothing runs. */
   private last: WorkerStart = { connectionId: localConnectionId, slots: defaultSlots, handlersDir: null }
   private problem: Problem | null = null
+  private readonly told = new WeakMap<AppError, Problem>()
   private shown = ''
   private pulse: AbortController | undefined
   private tail: Promise<unknown> = Promise.resolve()
@@ -73,7 +74,7 @@ export class LocalWorker {
     const { connectionId, handlersDir } = running ?? this.last
     const status = running?.worker.status()
     const reading = status?.handlers ?? { handlers: [], problems: [] }
-    const failing = status?.problem ? toProblem(status.problem, this.options.log) : null
+    const failing = status?.problem ? this.problemOf(status.problem) : null
     return {
       status: this.phase ?? status?.status ?? 'stopped',
       connectionId,
@@ -82,7 +83,7 @@ export class LocalWorker {
       slots: status?.slots ?? this.last.slots,
       running: status?.running ?? 0,
       handlers: reading.handlers.map((handler) => ({ ...handler })),
-      problems: reading.problems.map(({ file, error }) => ({ file, problem: toProblem(error, this.options.log) })),
+      problems: reading.problems.map(({ file, error }) => ({ file, problem: this.problemOf(error) })),
       sample: running?.sample?.kind ?? null,
       problem: failing ?? this.problem
     }
@@ -221,6 +222,13 @@ export class LocalWorker {
         failure = code
       }
     })
+  }
+
+  /** Each error once: a bug is logged with every call, under a new reference, and the view is made twice a second. */
+  private problemOf(error: AppError): Problem {
+    const problem = this.told.get(error) ?? toProblem(error, this.options.log)
+    this.told.set(error, problem)
+    return problem
   }
 
   private note(level: WorkerLogLine['level'], message: string): void {
