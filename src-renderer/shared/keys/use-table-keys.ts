@@ -15,7 +15,7 @@ export function useTableKeys(table: {
 
   function onKey(event: KeyboardEvent): void {
     if (event.defaultPrevented || isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return
-    if (document.querySelector('[role=dialog][aria-modal=true]')) return
+    if (document.querySelector('[aria-modal=true]')) return
     const move = moves[event.key]
     if (move !== undefined && table.count() > 0) {
       table.current.value = Math.min(table.count() - 1, Math.max(0, table.current.value + move))
