@@ -1,17 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { AppEvent, QueueReading, WorkerLogLine } from '../contract/index.ts'
+import type { AppEvent, WorkerLogLine } from '../contract/index.ts'
+import { emptyReading } from '../kernel/reading.fixture.ts'
 import { EventHub } from './event-hub.ts'
 
-const reading: QueueReading = {
-  at: 1,
-  depth: [],
-  oldest: [],
-  flow: [],
-  duration: null,
-  pickup: null,
-  workers: [],
-  costMs: 1
-}
+const reading = emptyReading()
 const tick = (connectionId: string, seq: number): AppEvent => ({
   kind: 'tick',
   tick: { connectionId, seq, reading, points: [] }

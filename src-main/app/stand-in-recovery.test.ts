@@ -1,38 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock, type Clock, type QueueReading, type WorkerRow } from '../kernel/index.ts'
+import { emptyReading, liveWorker } from '../kernel/reading.fixture.ts'
 import type { Recovered, TaskStore } from '../queue/task-store.ts'
 import { StandInRecovery } from './stand-in-recovery.ts'
 
-const worker: WorkerRow = {
-  id: 'w',
-  host: 'h',
-  pid: 1,
-  version: '1',
-  status: 'running',
-  slots: 1,
-  running: 0,
-  threads: 0,
-  queued: 0,
-  startedAt: 0,
-  lastHeartbeatAt: 100_000,
-  lastPollAt: null,
-  lastClaimAt: null,
-  claimP50Ms: null,
-  claimP95Ms: null,
-  claimP99Ms: null,
-  database: 'ok',
-  fault: null
-}
-const readingWith = (workers: WorkerRow[]): QueueReading => ({
-  at: 100_000,
-  depth: [],
-  oldest: [],
-  flow: [],
-  duration: null,
-  pickup: null,
-  workers,
-  costMs: 1
-})
+const worker = liveWorker()
+const readingWith = (workers: WorkerRow[]): QueueReading => emptyReading({ workers })
 
 function setup(batches: number[]): { recovery: StandInRecovery; store: TaskStore; time: { now: number } } {
   const time = { now: 0 }

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { metricNames, queueReading, taskStates } from '../kernel/index.ts'
 import type { QueueReading, TypeFlow, WorkerRow } from '../kernel/index.ts'
+import { emptyReading, liveWorker } from '../kernel/reading.fixture.ts'
 import { pointsOf, typesPerReading } from './points.ts'
 
 const flow = (type: string, more: Partial<TypeFlow> = {}): TypeFlow => ({
@@ -16,38 +17,8 @@ const flow = (type: string, more: Partial<TypeFlow> = {}): TypeFlow => ({
   pickup: null,
   ...more
 })
-const worker = (id: string, more: Partial<WorkerRow>): WorkerRow => ({
-  id,
-  host: 'h',
-  pid: 1,
-  version: '1',
-  status: 'running',
-  slots: 1,
-  running: 0,
-  threads: 1,
-  queued: 0,
-  startedAt: 0,
-  lastHeartbeatAt: 100_000,
-  lastPollAt: null,
-  lastClaimAt: null,
-  claimP50Ms: null,
-  claimP95Ms: null,
-  claimP99Ms: null,
-  database: 'ok',
-  fault: null,
-  ...more
-})
-const reading = (more: Partial<QueueReading> = {}): QueueReading => ({
-  at: 100_000,
-  depth: [],
-  oldest: [],
-  flow: [],
-  duration: null,
-  pickup: null,
-  workers: [],
-  costMs: 1,
-  ...more
-})
+const worker = (id: string, more: Partial<WorkerRow>): WorkerRow => liveWorker({ id, ...more })
+const reading = emptyReading
 const valuesOf = (of: QueueReading, type = ''): Record<string, number> =>
   Object.fromEntries(pointsOf(of).flatMap((p) => (p.type === type ? [[p.metric, p.value]] : [])))
 

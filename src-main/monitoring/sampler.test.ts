@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../kernel/index.ts'
 import type { Clock, QueueReading } from '../kernel/index.ts'
+import { emptyReading } from '../kernel/reading.fixture.ts'
 import { createSampler } from './sampler.ts'
 import type { Sampler, SamplerOptions, SamplerState, Tick } from './sampler.ts'
 
@@ -45,16 +46,7 @@ class ManualClock implements Clock {
 }
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-const reading = (costMs = 5): QueueReading => ({
-  at: 1,
-  depth: [],
-  oldest: [],
-  flow: [],
-  duration: null,
-  pickup: null,
-  workers: [],
-  costMs
-})
+const reading = (costMs = 5): QueueReading => emptyReading({ costMs })
 
 let clock: ManualClock
 let ticks: Tick[]

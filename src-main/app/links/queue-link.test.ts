@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { LinkState } from '../../contract/index.ts'
 import { AppError, toAppError, type Clock, type QueueReading } from '../../kernel/index.ts'
+import { emptyReading } from '../../kernel/reading.fixture.ts'
 import type { TaskStore } from '../../queue/task-store.ts'
 import { QueueLink, type Opening } from './queue-link.ts'
 
-const reading: QueueReading = {
-  at: 5,
-  depth: [],
-  oldest: [],
-  flow: [],
-  duration: null,
-  pickup: null,
-  workers: [],
-  costMs: 1
-}
+const reading = emptyReading()
 const refused = new AppError('CONNECTION_REFUSED', 'operational', 'Nothing listens there.')
 
 /** No pause and no deadline ever ends by itself: `retryNow` moves the link on. */
