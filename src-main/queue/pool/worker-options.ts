@@ -27,7 +27,7 @@ export interface WorkerOptions {
   readonly handlers: HandlerSource
   /** Where artifacts are written; absolute. */
   readonly artifactDir: string
-  /** Days that artifacts are kept for. Default 7. */
+  /** Days that artifacts are kept for; a day later the worker removes their files. Default 7. */
   readonly artifactDays?: number
   /** For handlers that use `rows`; null refuses them. */
   readonly rowSink?: RowSink | null
@@ -50,7 +50,7 @@ export interface WorkerOptions {
   readonly onChange?: (status: WorkerStatus) => void
 }
 
-export const workerDefaults = {
+const workerDefaults = {
   artifactDays: 7,
   rowSink: null,
   leaseMs: 30_000,
@@ -63,6 +63,25 @@ export const workerDefaults = {
   onLog: () => undefined,
   onChange: () => undefined
 } as const satisfies Partial<WorkerOptions>
+
+/** An option that is given as undefined has its default, like one that is left out. */
+export function withDefaults(given: WorkerOptions): Required<WorkerOptions> {
+  return {
+    ...given,
+    heartbeatStore: given.heartbeatStore ?? given.store,
+    artifactDays: given.artifactDays ?? workerDefaults.artifactDays,
+    rowSink: given.rowSink ?? workerDefaults.rowSink,
+    leaseMs: given.leaseMs ?? workerDefaults.leaseMs,
+    pollMs: given.pollMs ?? workerDefaults.pollMs,
+    recoverMs: given.recoverMs ?? workerDefaults.recoverMs,
+    graceMs: given.graceMs ?? workerDefaults.graceMs,
+    timeoutGraceMs: given.timeoutGraceMs ?? workerDefaults.timeoutGraceMs,
+    cancelGraceMs: given.cancelGraceMs ?? workerDefaults.cancelGraceMs,
+    threadMemoryMb: given.threadMemoryMb ?? workerDefaults.threadMemoryMb,
+    onLog: given.onLog ?? workerDefaults.onLog,
+    onChange: given.onChange ?? workerDefaults.onChange
+  }
+}
 
 export interface WorkerStatus {
   readonly status: 'stopped' | 'starting' | 'running' | 'stopping'

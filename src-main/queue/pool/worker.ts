@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { LogLevel } from '../../kernel/index.ts'
 import type { WorkerReport } from '../task-store.ts'
+import { ArtifactCleaner } from './artifact-cleaner.ts'
 import { AttemptFlow } from './attempt-flow.ts'
 import { AttemptNotes } from './attempt-notes.ts'
 import { ClaimLoop } from './claim-loop.ts'
@@ -16,7 +17,7 @@ import { RecoveryLoop } from './recovery-loop.ts'
 import { SettlementWriter } from './settlement-writer.ts'
 import { ThreadPool } from './thread-pool.ts'
 import { Wakeup } from './wakeup.ts'
-import { workerDefaults, type Worker, type WorkerOptions, type WorkerStatus } from './worker-options.ts'
+import { withDefaults, type Worker, type WorkerOptions, type WorkerStatus } from './worker-options.ts'
 
 /** Of the grace, kept for handing back and the last report. */
 const longestTailMs = 2_000
@@ -42,6 +43,7 @@ class PoolWorker implements Worker {
   private readonly keeper: LeaseKeeper
   private readonly claims: ClaimLoop
   private readonly recovery: RecoveryLoop
+  private readonly cleaner: ArtifactCleaner
   private readonly cacheDir: string
   private types: readonly string[] = []
   private state: WorkerStatus['status'] = 'stopped'
@@ -86,6 +88,9 @@ class PoolWorker implements Worker {
         for (const task of tasks) this.log('warn', `recovered (${task.reason}): now ${task.state}`, task.taskId)
       }
     })
+    const { artifactDir, artifactDays } = this.options
+    const log = (level: LogLevel, message: string): void => this.log(level, message)
+    this.cleaner = new ArtifactCleaner({ artifactDir, artifactDays, clock, log })
   }
 
   start(): Promise<void> {
@@ -136,6 +141,7 @@ class PoolWorker implements Worker {
     this.writer.start()
     this.keeper.start()
     this.recovery.start()
+    this.cleaner.start()
     this.claims.start()
     this.log('info', `worker ${this.options.workerId} started with ${this.slots} slots`)
     this.enter('running')
@@ -153,7 +159,8 @@ class PoolWorker implements Worker {
     this.enter('stopping')
     const claimsStopped = this.claims.stop()
     this.flow.stopAccepting()
-    const quiet = Promise.all([this.starting, claimsStopped, this.recovery.stop(), this.catalog.stop()])
+    const loops = [claimsStopped, this.recovery.stop(), this.cleaner.stop(), this.catalog.stop()]
+    const quiet = Promise.all([this.starting, ...loops])
     await this.within(handlersUntil - clock.monotonic(), quiet)
     await this.untilNoLease(handlersUntil)
     this.flow.interruptAll(tailMs / 4)
@@ -316,24 +323,5 @@ class PoolWorker implements Worker {
 
   private log(level: LogLevel, message: string, taskId: string | null = null): void {
     this.options.onLog({ at: this.options.clock.now(), level, message, taskId })
-  }
-}
-
-/** An option that is given as undefined has its default, like one that is left out. */
-function withDefaults(given: WorkerOptions): Required<WorkerOptions> {
-  return {
-    ...given,
-    heartbeatStore: given.heartbeatStore ?? given.store,
-    artifactDays: given.artifactDays ?? workerDefaults.artifactDays,
-    rowSink: given.rowSink ?? workerDefaults.rowSink,
-    leaseMs: given.leaseMs ?? workerDefaults.leaseMs,
-    pollMs: given.pollMs ?? workerDefaults.pollMs,
-    recoverMs: given.recoverMs ?? workerDefaults.recoverMs,
-    graceMs: given.graceMs ?? workerDefaults.graceMs,
-    timeoutGraceMs: given.timeoutGraceMs ?? workerDefaults.timeoutGraceMs,
-    cancelGraceMs: given.cancelGraceMs ?? workerDefaults.cancelGraceMs,
-    threadMemoryMb: given.threadMemoryMb ?? workerDefaults.threadMemoryMb,
-    onLog: given.onLog ?? workerDefaults.onLog,
-    onChange: given.onChange ?? workerDefaults.onChange
   }
 }
