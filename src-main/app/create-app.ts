@@ -86,6 +86,7 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
       if (accessMode === 'read-only') return
       afterTick(tick.connectionId, tick.reading, store).catch((error: unknown) => toProblem(error, log))
     },
+    lastKnownAt: (id) => observations.lastKnownAt(id),
     onClosing: (id) => localWorker.leave(id)
   })
   const localWorker: LocalWorker = new LocalWorker({

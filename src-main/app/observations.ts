@@ -38,6 +38,11 @@ export class Observations {
     return this.latest.get(connectionId)?.tick.reading
   }
 
+  /** When the newest reading of this or an earlier run was made. */
+  async lastKnownAt(connectionId: string): Promise<number | null> {
+    return (this.reading(connectionId) ?? (await this.lastReading(connectionId)))?.at ?? null
+  }
+
   async forget(connectionId: string): Promise<void> {
     this.latest.delete(connectionId)
     await this.history.remove(connectionId)

@@ -285,5 +285,8 @@ describe('a MySQL connection', () => {
     expect(
       snapshot.series.some(({ metric, values }) => metric === 'depth' && values.some((value) => value !== null))
     ).toBe(true)
+    await second.client.connections.unlock({ connectionId, password: draft.password })
+    const away = await second.link(connectionId, ({ link }) => link.status === 'lost' && link.since !== null)
+    expect(away.link).toMatchObject({ since: snapshot.reading?.at })
   })
 })

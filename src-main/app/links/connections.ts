@@ -36,6 +36,8 @@ export interface ConnectionsOptions {
   readonly log: AppLog
   onChange(): void
   onTick(tick: Tick, target: { readonly store: TaskStore; readonly accessMode: AccessMode }): void
+  /** When its newest known reading was made, also in an earlier run; null when there never was one. */
+  lastKnownAt(connectionId: string): Promise<number | null>
   /** Before a connection's queue is closed for good or opened otherwise. */
   onClosing(connectionId: string): Promise<void>
 }
@@ -45,6 +47,8 @@ interface Entry {
   readonly link: QueueLink
   server: string | null
   password: PasswordPlace
+  /** What a link that has not had a reading yet is "since". */
+  lastKnownAt: number | null
 }
 
 const localView = {
@@ -85,11 +89,11 @@ export class Connections {
   }
 
   view(id: string): ConnectionView {
-    const { stored, link, server, password } = this.entry(id)
-    if (!stored)
-      return { ...localView, kind: 'sqlite', mysql: null, password: 'none', server: 'SQLite', link: link.state }
+    const { stored, server, password, ...entry } = this.entry(id)
+    const link = sinceLastKnown(entry.link.state, entry.lastKnownAt)
+    if (!stored) return { ...localView, kind: 'sqlite', mysql: null, password: 'none', server: 'SQLite', link }
     const { name, environment, accessMode, mysql } = stored
-    return { id, name, environment, accessMode, kind: 'mysql', mysql, password, server, link: link.state }
+    return { id, name, environment, accessMode, kind: 'mysql', mysql, password, server, link }
   }
 
   /** Throws NOT_FOUND, or what is in the way of using it. */
@@ -271,8 +275,20 @@ export class Connections {
       toProblem: (error) => toProblem(error, log),
       onBug: (error) => log.bug(error)
     })
-    this.entries.set(id, { stored, link, server: null, password: stored ? 'missing' : 'none' })
+    const entry: Entry = { stored, link, server: null, password: stored ? 'missing' : 'none', lastKnownAt: null }
+    this.entries.set(id, entry)
     link.start()
+    void this.recall(id, entry)
+  }
+
+  /** Beside the first attempt: neither waits for the other. */
+  private async recall(id: string, entry: Entry): Promise<void> {
+    try {
+      entry.lastKnownAt = await this.options.lastKnownAt(id)
+    } catch (error) {
+      this.options.log.bug(error)
+    }
+    if (entry.link.state.status === 'lost') this.options.onChange()
   }
 
   private async openQueue(id: string, stored: StoredConnection | null): Promise<Opening> {
@@ -333,6 +349,11 @@ function newId(name: string): string {
     .slice(0, 40)
     .replace(/^-+|-+$/g, '')
   return `${words || 'connection'}-${randomBytes(3).toString('hex')}`
+}
+
+/** A database that is away since before this start was last read in an earlier run. */
+function sinceLastKnown(state: LinkState, lastKnownAt: number | null): LinkState {
+  return state.status === 'lost' ? { ...state, since: state.since ?? lastKnownAt } : state
 }
 
 function summaryOf(state: LinkState): string {
