@@ -19,6 +19,7 @@ export function useTableKeys(table: {
     const move = moves[event.key]
     if (move !== undefined && table.count() > 0) {
       table.current.value = Math.min(table.count() - 1, Math.max(0, table.current.value + move))
+      leaveFocus()
     } else if (event.key === 'Enter' && table.current.value >= 0 && isPlainTarget(event)) {
       table.open(table.current.value)
     } else if (event.key === 'Escape' && table.close) {
@@ -29,6 +30,11 @@ export function useTableKeys(table: {
 
   onMounted(() => window.addEventListener('keydown', onKey))
   onBeforeUnmount(() => window.removeEventListener('keydown', onKey))
+}
+
+/** The link or button that was pressed last keeps the focus, and Enter would be its; who walks through rows means these. */
+function leaveFocus(): void {
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
 }
 
 /** Enter on a focused button or link is that button's. */
