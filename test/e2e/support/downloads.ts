@@ -1,10 +1,42 @@
-import { readFile } from 'node:fs/promises'
-import type { Page } from 'playwright-core'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import type { ElectronApplication, Page } from 'playwright-core'
 
-/** The text of the file that a press makes the browser save, and its name. */
-export async function downloaded(page: Page, press: () => Promise<void>): Promise<{ name: string; text: string }> {
+/** A file that a page has made and the shell has saved. */
+export interface SavedFile {
+  readonly name: string
+  readonly text: string
+}
+
+/** What a press makes the browser save. */
+export async function savedByBrowser(page: Page, press: () => Promise<void>): Promise<SavedFile> {
   const [download] = await Promise.all([page.waitForEvent('download'), press()])
-  const text = await readFile(await download.path(), 'utf8')
+  const file = await download.path()
+  const text = readFileSync(file, 'utf8')
   await download.delete()
   return { name: download.suggestedFilename(), text }
+}
+
+/** What a press makes Electron save. Its dialog is nobody's to answer here, so the place is given beforehand. */
+export async function savedByElectron(app: ElectronApplication, press: () => Promise<void>): Promise<SavedFile> {
+  const folder = mkdtempSync(join(tmpdir(), 'taskdeck-download-'))
+  try {
+    const listening = await app.evaluateHandle(({ session }, into) => {
+      const saved = new Promise<{ path: string; state: string }>((resolve) => {
+        session.defaultSession.once('will-download', (_event, item) => {
+          const path = `${into}/${item.getFilename()}`
+          item.setSavePath(path)
+          item.once('done', (_done, state) => resolve({ path, state }))
+        })
+      })
+      return { saved }
+    }, folder)
+    await press()
+    const { path, state } = await listening.evaluate(({ saved }) => saved)
+    if (state !== 'completed') throw new Error(`the download was ${state}`)
+    return { name: basename(path), text: readFileSync(path, 'utf8') }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }

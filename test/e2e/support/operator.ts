@@ -1,5 +1,4 @@
 import type { Locator, Page } from 'playwright-core'
-import { eventually } from './eventually.ts'
 
 /*
  * What an operator does in a page, in the page's own words. Each waits for what the press leads to, so that a spec reads as
@@ -19,6 +18,9 @@ export type PageName = 'Overview' | 'Tasks' | 'Workers' | 'Local worker' | 'Conn
 
 export const navigation = (page: Page): Locator => page.getByRole('navigation', { name: 'Navigation' })
 
+/** On top, in the environment's colour. */
+export const bar = (page: Page): Locator => page.locator('header.bar')
+
 /** Over the rail, as everybody does. */
 export async function openPage(page: Page, name: PageName): Promise<void> {
   await navigation(page).getByTitle(name, { exact: true }).click()
@@ -26,12 +28,12 @@ export async function openPage(page: Page, name: PageName): Promise<void> {
 }
 
 export async function openConnection(page: Page, name: string): Promise<void> {
-  await navigation(page).getByRole('link', { name }).click()
-  await page.locator('header.bar').getByText(name, { exact: true }).waitFor()
+  await navigation(page).locator(`a[title^="${name} · "]`).click()
+  await bar(page).getByText(name, { exact: true }).waitFor()
 }
 
 /** What the bar says about how old the picture is. */
-export const freshness = (page: Page): Locator => page.locator('header.bar').getByRole('status')
+export const freshness = (page: Page): Locator => bar(page).getByRole('status')
 
 /** One of the Overview's four numbers: everything that stands on its tile. */
 export const tile = (page: Page, label: string): Locator => page.locator('a.tile', { hasText: label })
@@ -65,11 +67,14 @@ export interface EnqueuedTask {
 
 export const enqueueForm = (page: Page): Locator => page.locator('form.enqueue')
 
+/** Its label holds the placeholder too. */
+export const titleField = (page: Page): Locator => enqueueForm(page).getByLabel(/^Title/)
+
 export async function chooseType(page: Page, type: string): Promise<void> {
   const select = enqueueForm(page).getByLabel('Task type')
   await select.click()
   await page.locator('.n-base-select-option', { hasText: new RegExp(`^${type}$`) }).click()
-  await eventually(() => select.innerText()).toContain(type)
+  await select.filter({ hasText: type }).waitFor()
 }
 
 /** Fills the form and sends it; the page says that it was enqueued. */
@@ -81,13 +86,30 @@ export async function enqueue(page: Page, task: EnqueuedTask): Promise<void> {
     await form.getByText('JSON', { exact: true }).click()
     await form.getByLabel('Payload, JSON').fill(task.payload)
   }
-  await form.getByLabel('Title', { exact: true }).fill(task.title)
+  await titleField(page).fill(task.title)
   await form.getByLabel('Start in, seconds').fill(String(task.delaySeconds ?? 0))
   await form.getByRole('button', { name: 'Enqueue 1 task' }).click()
   await page
     .getByText(/1 task enqueued, id \d+\./)
     .last()
     .waitFor()
+}
+
+/** A task for another connection than the local queue, due in an hour. No worker runs, so its type is typed. */
+export async function enqueueInto(page: Page, connection: string, title: string): Promise<void> {
+  await openPage(page, 'Local worker')
+  await page.locator('label', { hasText: 'Works on' }).locator('.n-select').click()
+  await page.locator('.n-base-select-option', { hasText: connection }).click()
+  const form = enqueueForm(page)
+  await form.getByText(`into ${connection}`).waitFor()
+  await form.getByLabel('Task type').click()
+  await page.keyboard.type('sleep')
+  await page.keyboard.press('Enter')
+  await form.getByLabel('Payload, JSON').fill('{"ms":10}')
+  await titleField(page).fill(title)
+  await form.getByLabel('Start in, seconds').fill('3600')
+  await form.getByRole('button', { name: 'Enqueue 1 task' }).click()
+  await page.getByText(/1 task enqueued, id \d+\./).waitFor()
 }
 
 export const taskRow = (page: Page, title: string): Locator => page.locator('tr', { hasText: title })

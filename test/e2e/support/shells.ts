@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { savedByBrowser, savedByElectron, type SavedFile } from './downloads.ts'
 import { launchElectron } from './electron-shell.ts'
 import { launchServer, openInBrowser, type LaunchOptions } from './server-shell.ts'
 
@@ -13,13 +14,22 @@ export interface OpenShell {
   readonly dataDir: string
   /** What went wrong in the page: errors, and what the CSP blocked. A spec ends with it empty. */
   readonly problems: readonly string[]
+  /** Saves the file that a press makes. */
+  save(press: () => Promise<void>): Promise<SavedFile>
   stop(): Promise<void>
 }
 
 export async function openShell(kind: ShellKind, options: LaunchOptions = {}): Promise<OpenShell> {
   if (kind === 'electron') {
     const shell = await launchElectron(options)
-    return { kind, page: shell.page, dataDir: shell.dataDir, problems: watch(shell.page), stop: () => shell.stop() }
+    return {
+      kind,
+      page: shell.page,
+      dataDir: shell.dataDir,
+      problems: watch(shell.page),
+      save: (press) => savedByElectron(shell.app, press),
+      stop: () => shell.stop()
+    }
   }
   const server = await launchServer(options)
   const { browser, page } = await openInBrowser(server)
@@ -28,6 +38,7 @@ export async function openShell(kind: ShellKind, options: LaunchOptions = {}): P
     page,
     dataDir: server.dataDir,
     problems: watch(page),
+    save: (press) => savedByBrowser(page, press),
     async stop() {
       await browser.close()
       await server.stop()

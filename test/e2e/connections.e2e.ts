@@ -1,0 +1,146 @@
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { createAccount, type Account } from './support/accounts.ts'
+import { newDataDir } from './support/build.ts'
+import {
+  field,
+  fillConnection,
+  fillLogin,
+  migrate,
+  runTest,
+  save,
+  testStep,
+  unlock,
+  type StepName
+} from './support/connection-form.ts'
+import { bar, drawer, enqueueInto, freshness, openConnection, openTask, patient } from './support/operator.ts'
+import { openShell, shellKinds, type OpenShell } from './support/shells.ts'
+
+describe.each(shellKinds)('connections in the %s shell', (kind) => {
+  const dataDir = newDataDir()
+  let shell: OpenShell
+  let page: Page
+  let account: Account
+  let blind: Account
+  beforeAll(async () => {
+    account = await createAccount(inject('mariadbUrl'))
+    blind = await createAccount(inject('mariadbUrl'), 'CREATE')
+    await open()
+  })
+  afterAll(async () => {
+    await shell?.stop()
+    await account?.drop()
+    await blind?.drop()
+    rmSync(dirname(dataDir), { recursive: true, force: true })
+  })
+
+  async function open(): Promise<void> {
+    shell = await openShell(kind, { dataDir })
+    page = patient(shell.page)
+  }
+  /** What is said, in one line, at the one step that did not work. */
+  async function failsAt(step: StepName, what: string): Promise<void> {
+    await runTest(page)
+    await testStep(page, step).getByRole('alert').getByText(what, { exact: true }).waitFor()
+    expect(await page.getByRole('listitem').getByRole('alert').count()).toBe(1)
+  }
+
+  it('are tested step by step, and what does not work is said at its step', async () => {
+    await fillConnection(page, { ...account, name: 'orders' })
+    await page.getByText('This machine has no store for secrets').waitFor()
+
+    await field(page, 'password').fill('not the password')
+    await failsAt('Log in', 'The server refused the login')
+    await testStep(page, 'Find the database').getByText('not tried yet').waitFor()
+
+    const { username, password } = new URL(inject('mariadbUrl'))
+    await fillLogin(page, { ...account, user: username, password, database: 'no_such_database' })
+    await failsAt('Find the database', 'The server has no database of this name')
+    await testStep(page, 'Log in')
+      .getByText(/^MariaDB 1\d\./)
+      .waitFor()
+
+    await fillLogin(page, { ...account, port: await closedPort() })
+    await failsAt('Reach the server', 'Nothing answers at this address')
+
+    await fillLogin(page, blind)
+    await failsAt('Rights', 'The account lacks a right for this')
+  })
+
+  it('that work go on to the migration’s SQL, and are live once it has run', async () => {
+    await fillConnection(page, { ...account, name: 'orders' })
+    await runTest(page)
+    for (const step of ['Reach the server', 'Log in', 'Find the database', 'Rights', 'Find the queue'] as const)
+      await testStep(page, step).and(page.locator('.ok, .warning')).waitFor()
+    await save(page)
+    await page.getByText(`${account.database} has no Taskdeck tables yet`).waitFor()
+    await migrate(page)
+    await freshness(page).filter({ hasText: /^live/ }).waitFor()
+  })
+
+  it('to production are read-only at first, and a task’s buttons say why they are off', async () => {
+    await enqueueInto(page, 'orders', 'Due in an hour')
+    await fillConnection(page, { ...account, name: 'orders live', environment: 'Production' })
+    await save(page)
+    await bar(page).getByText('Read-only').waitFor()
+    await openTask(page, 'Due in an hour')
+    for (const action of ['Cancel', 'Pause', 'Retry'])
+      expect(await drawer(page).getByRole('button', { name: action }).isDisabled(), action).toBe(true)
+    await drawer(page).getByText('This connection is read-only').waitFor()
+  })
+
+  it('to production are written to only after their name was typed', async () => {
+    await drawer(page).getByRole('link', { name: 'Connections…' }).click()
+    await page.getByRole('row').filter({ hasText: 'orders live' }).click()
+    await page.getByText('Read-write', { exact: true }).last().click()
+    const dialog = page.getByRole('alertdialog')
+    expect(await dialog.getByRole('button', { name: 'Allow writing' }).isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill('orders live')
+    await dialog.getByRole('button', { name: 'Allow writing' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await openConnection(page, 'orders live')
+    await bar(page).getByText('Read-write').waitFor()
+  })
+
+  it('forget a password at the end of a session and ask for it after the next start', async () => {
+    expect(shell.problems).toEqual([])
+    await shell.stop()
+    await open()
+    await openConnection(page, 'orders')
+    await freshness(page).getByText('password needed').waitFor()
+    await unlock(page, { ...account, name: 'orders' })
+    await freshness(page).filter({ hasText: /^live/ }).waitFor()
+    await openTask(page, 'Due in an hour')
+  })
+
+  it('whose tables a newer Taskdeck made are refused, and say which version is needed', async () => {
+    await account.asAdmin(newerVersion)
+    await fillConnection(page, { ...account, name: 'orders again' })
+    await failsAt('Find the queue', 'The tables were made by a newer Taskdeck')
+    await save(page)
+    await page.getByText(`The tables in ${account.database} were made by a newer Taskdeck`).waitFor()
+    await page.getByText('They are at version 99').waitFor()
+    expect(await page.getByRole('button', { name: "Read the migration's SQL" }).count()).toBe(0)
+  })
+
+  it('leave no error in the console and nothing for the page’s policy to block', () => {
+    expect(shell.problems).toEqual([])
+  })
+})
+
+/** As version 99 would leave its journal. */
+const newerVersion = `INSERT INTO taskdeck_migration (version, step, name, hash, done, started_at)
+  VALUES (99, 1, '0099_future', REPEAT('0', 64), 1, NOW(6))`
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,151 @@
+import { parse } from 'csv-parse/sync'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from './support/eventually.ts'
+import {
+  chooseType,
+  drawer,
+  enqueue,
+  enqueueForm,
+  openPage,
+  openTask,
+  patient,
+  press,
+  pressAndConfirm,
+  seesState,
+  startWorker,
+  taskRow,
+  titleField
+} from './support/operator.ts'
+import { openShell, shellKinds, type OpenShell } from './support/shells.ts'
+
+const hourSeconds = 3_600
+
+describe.each(shellKinds)('tasks in the %s shell', (kind) => {
+  let shell: OpenShell
+  beforeAll(async () => {
+    shell = await openShell(kind)
+    patient(shell.page)
+    await startWorker(shell.page)
+  })
+  afterAll(() => shell?.stop())
+
+  const actions = (): Promise<string[]> => drawer(shell.page).locator('.actions button').allInnerTexts()
+  const isOff = (name: string): Promise<boolean> =>
+    drawer(shell.page).getByRole('button', { name, exact: true }).isDisabled()
+  const attempts = (): Promise<string[]> =>
+    drawer(shell.page).locator('.attempts .attempt:not(.label) .why').allInnerTexts()
+
+  it('import the sample file: 9,800 rows in, 200 in a report to download', async () => {
+    const { page } = shell
+    await chooseType(page, 'import-csv')
+    const form = enqueueForm(page)
+    await form.getByText('200 of them bad on purpose').waitFor()
+    await titleField(page).fill('Orders of April')
+    await form.getByRole('button', { name: 'Enqueue 1 task' }).click()
+    await page.getByText(/1 task enqueued, id \d+\./).waitFor()
+
+    const open = await openTask(page, 'Orders of April')
+    await seesState(page, 'Partial success')
+    await open.getByText(/of 10,000 · 100\s%/).waitFor()
+    await open.getByText('9,800 succeeded').waitFor()
+    await open.getByText('200 failed').waitFor()
+    await open.getByText('Artifacts 1').click()
+    const report = await shell.save(() => open.getByRole('button', { name: 'Download' }).click())
+    expect(report.name).toBe('import-errors.csv')
+    const [header, ...rows] = parse<string[]>(report.text)
+    expect(header).toEqual(['row', 'reason', 'data'])
+    expect(rows).toHaveLength(200)
+    expect(await isOff('Retry')).toBe(true)
+    await open.getByText('Partial success: nothing can be done to it now.').waitFor()
+  })
+
+  it('that fail at first are tried again, and the timeline says why', async () => {
+    const { page } = shell
+    await enqueue(page, { type: 'flaky', title: 'Fails once', payload: '{"failFirst":1,"probability":0}' })
+    const open = await openTask(page, 'Fails once')
+    await seesState(page, 'Success')
+    await eventually(attempts).toEqual(['FLAKY', 'succeeded'])
+    await open.getByText('2 of 5 used').waitFor()
+  })
+
+  it('that failed for good go again when Retry is pressed', async () => {
+    const { page } = shell
+    const payload = '{"failFirst":1,"probability":0,"errorClass":"final"}'
+    await enqueue(page, { type: 'flaky', title: 'Fails for good once', payload })
+    const open = await openTask(page, 'Fails for good once')
+    await seesState(page, 'Failed')
+    await open.getByText('Attempt 1 fails on purpose.').first().waitFor()
+    expect(await isOff('Cancel')).toBe(true)
+    expect(await isOff('Pause')).toBe(true)
+    await open.getByText('Not possible in state Failed: Cancel, Pause.').waitFor()
+
+    await press(page, 'Retry')
+    await page.getByText(/Failed → Queued \(audit entry/).waitFor()
+    await seesState(page, 'Success')
+    await eventually(attempts).toEqual(['FLAKY', 'succeeded'])
+  })
+
+  it('that wait can be paused, resumed and cancelled', async () => {
+    const { page } = shell
+    await enqueue(page, { type: 'sleep', title: 'Waits an hour', payload: '{"ms":10}', delaySeconds: hourSeconds })
+    const open = await openTask(page, 'Waits an hour')
+    await seesState(page, 'Queued')
+    expect(await actions()).toEqual(['Cancel', 'Pause', 'Retry'])
+    expect(await isOff('Retry')).toBe(true)
+    await open.getByText('Not possible in state Queued: Retry.').waitFor()
+
+    await press(page, 'Pause')
+    await seesState(page, 'Paused')
+    await press(page, 'Resume')
+    await seesState(page, 'Queued')
+    await pressAndConfirm(page, 'Cancel')
+    await seesState(page, 'Cancelled')
+    await eventually(() => isOff('Cancel')).toBe(true)
+  })
+
+  it('that run are asked to stop, and say that they were cancelled', async () => {
+    const { page } = shell
+    await enqueue(page, { type: 'sleep', title: 'Sleeps ten minutes', payload: '{"ms":600000}' })
+    const open = await openTask(page, 'Sleeps ten minutes')
+    await seesState(page, 'Running')
+    await open.getByText('Not possible in state Running: Pause, Retry.').waitFor()
+    await press(page, 'Request cancel')
+    await page.getByText('External calls that it has already made may still complete').waitFor()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Go back' }).click()
+    await seesState(page, 'Running')
+    await pressAndConfirm(page, 'Request cancel')
+    await seesState(page, 'Cancelled')
+    await eventually(attempts).toEqual(['cancelled'])
+  })
+
+  it('with a payload that is not JSON are refused where it is written', async () => {
+    const { page } = shell
+    await openPage(page, 'Local worker')
+    await chooseType(page, 'sleep')
+    const form = enqueueForm(page)
+    await form.getByText('JSON', { exact: true }).click()
+    await form.getByLabel('Payload, JSON').fill('{"ms": 10')
+    await titleField(page).fill('Never made')
+    await form.getByRole('button', { name: 'Enqueue 1 task' }).click()
+    await form.getByText('This is not valid JSON.').waitFor()
+    await openPage(page, 'Tasks')
+    await taskRow(page, 'Orders of April').waitFor()
+    expect(await taskRow(page, 'Never made').count()).toBe(0)
+  })
+
+  it('with a payload that the handler does not take fail at once and say what is wrong', async () => {
+    const { page } = shell
+    await enqueue(page, { type: 'sleep', title: 'Sleeps soon', payload: '{"ms":"soon"}' })
+    const open = await openTask(page, 'Sleeps soon')
+    await seesState(page, 'Failed')
+    await open.getByText('INVALID_PAYLOAD').first().waitFor()
+    await open
+      .getByText(/The payload does not fit: .*expected number, received string/)
+      .first()
+      .waitFor()
+  })
+
+  it('leave no error in the console and nothing for the page’s policy to block', () => {
+    expect(shell.problems).toEqual([])
+  })
+})
