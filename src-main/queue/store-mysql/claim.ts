@@ -11,12 +11,12 @@ import {
 } from '../../kernel/index.ts'
 import { effectKey } from '../idempotency.ts'
 import { clampDelay } from '../retry.ts'
+import { storedRetryPolicy } from '../stored-policy.ts'
 import type { ClaimedTask, ClaimRequest } from '../task-store.ts'
+import { checkWorkerId } from '../worker-values.ts'
 import { KnownGroups, type ClaimGroup } from './claim-groups.ts'
 import { bytesOrNull, compareIds, count, countOrNull, microseconds, text, textOrNull } from './row-values.ts'
 import { marks, padded, paddedLength, perLength, waiting } from './statement-text.ts'
-import { toRetryPolicy } from './task-rows.ts'
-import { checkWorkerId } from './worker-id.ts'
 
 /** More leases than this at once are no use to one process (and the longest list of one statement). */
 const largestClaim = 1_024
@@ -210,7 +210,7 @@ function toClaimed(row: SqlRow, workerId: string): ClaimedTask {
     businessKey: textOrNull(row, 'business_key'),
     attemptsUsed: count(row, 'attempts_used') + 1,
     maxAttempts: count(row, 'max_attempts'),
-    retryPolicy: toRetryPolicy(text(row, 'retry_policy')),
+    retryPolicy: storedRetryPolicy(text(row, 'retry_policy')),
     timeoutMs: countOrNull(row, 'timeout_ms'),
     checkpoint: textOrNull(row, 'checkpoint'),
     idempotencyKey: effectKey({ taskId, createdAt: text(row, 'created_at'), idempotencyHash })

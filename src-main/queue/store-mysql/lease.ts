@@ -1,14 +1,8 @@
-import {
-  AppError,
-  taskLimits,
-  type Fence,
-  type SqlDatabase,
-  type SqlRunner,
-  type TaskState
-} from '../../kernel/index.ts'
+import { taskLimits, type Fence, type SqlDatabase, type SqlRunner, type TaskState } from '../../kernel/index.ts'
 import { clampDelay } from '../retry.ts'
 import { storableProgress, truncateUtf8 } from '../stored-text.ts'
 import type { LogEntry, ProgressUpdate, Renewal } from '../task-store.ts'
+import { checkCheckpoint } from '../worker-values.ts'
 import { jsonBatches } from './end-attempts.ts'
 import { holds, lockTasksOf, longestList } from './held-leases.ts'
 import { count, microseconds, rowId, text } from './row-values.ts'
@@ -121,19 +115,6 @@ export async function saveProgress(database: SqlDatabase, updates: readonly Prog
     return fences.filter((fence) => !holds(tasks.get(fence.taskId), fence))
   }
   return database.transaction(work, { readBack: () => Promise.resolve(undefined) })
-}
-
-function checkCheckpoint(checkpoint: string | undefined): void {
-  if (checkpoint === undefined) return
-  const bytes = Buffer.byteLength(checkpoint, 'utf8')
-  if (bytes > taskLimits.checkpointBytes)
-    throw new AppError(
-      'INVALID_INPUT',
-      'user',
-      `The checkpoint has ${bytes} bytes; the limit is ${taskLimits.checkpointBytes}.`
-    )
-  if (!checkpoint.isWellFormed())
-    throw new AppError('INVALID_INPUT', 'user', 'The checkpoint has half a character (a lone surrogate).')
 }
 
 /** A lost reply to the commit is not asked back: a line that is there twice is worse than an error that says so. */

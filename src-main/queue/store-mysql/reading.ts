@@ -8,12 +8,10 @@ import {
   type TaskState,
   type TypeFlow
 } from '../../kernel/index.ts'
+import { FlowWindow, latencySampleSize, mostFlowRows, percentilesOf, type FlowCount } from '../reading-figures.ts'
 import { count, text, time } from './row-values.ts'
 import { newestWorkers, toWorker } from './workers.ts'
 
-/** Newest rows that a flow probe reads at most; of a busier window the rest is extrapolated from the time they span. */
-const mostFlowRows = 20_000
-const sampleSize = 1_000
 /** Types times priorities whose oldest task is looked up. */
 const mostOldestGroups = 300
 
@@ -48,7 +46,7 @@ export const newestAttempts = `
 SELECT type, TIMESTAMPDIFF(MICROSECOND, started_at, ended_at) AS duration_us,
   TIMESTAMPDIFF(MICROSECOND, due_at, started_at) AS pickup_us
 FROM taskdeck_attempt FORCE INDEX (taskdeck_attempt_ended)
-WHERE ended_at > NOW(6) - INTERVAL 5 MINUTE AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMIT ${sampleSize}`
+WHERE ended_at > NOW(6) - INTERVAL 5 MINUTE AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMIT ${latencySampleSize}`
 
 /** Statements of their own on READ COMMITTED: each sees its own moment, and none keeps old row versions alive for the next. */
 export async function readQueue(database: SqlDatabase, clock: Clock): Promise<QueueReading> {
@@ -59,9 +57,9 @@ export async function readQueue(database: SqlDatabase, clock: Clock): Promise<Qu
   const depth = toDepth([...waiting, ...(await rowsOf(leasedDepth))])
   const samples = (await rowsOf(newestAttempts)).map(toSample)
   const flow = {
-    submitted: new Window(await rowsOf(submittedProbe), 1),
-    finished: new Window(await rowsOf(finishedProbe), 1),
-    ended: new Window(await rowsOf(endedProbe), 5)
+    submitted: new FlowWindow((await rowsOf(submittedProbe)).map(toFlowCount), 1),
+    finished: new FlowWindow((await rowsOf(finishedProbe)).map(toFlowCount), 1),
+    ended: new FlowWindow((await rowsOf(endedProbe)).map(toFlowCount), 5)
   }
   return {
     at: time(now ?? {}, 'now'),
@@ -101,38 +99,24 @@ async function oldestOfTypes(database: SqlDatabase, waiting: readonly SqlRow[]):
 }
 
 /** What a flow probe returned. */
-class Window {
-  readonly types: readonly string[]
-  private readonly rows: readonly SqlRow[]
-  /** Above 1 when the window holds more rows than were read. */
-  private readonly scale: number
-
-  constructor(rows: readonly SqlRow[], minutes: number) {
-    this.rows = rows
-    this.types = rows.map((row) => text(row, 'type'))
-    const read = rows.reduce((sum, row) => sum + count(row, 'n'), 0)
-    const spanUs = Math.max(1, ...rows.map((row) => count(row, 'reached')))
-    this.scale = read < mostFlowRows ? 1 : Math.max(1, (minutes * 60_000_000) / spanUs)
-  }
-
-  count(type: string, outcomes: (outcome: string) => boolean): number {
-    const rows = this.rows.filter((row) => text(row, 'type') === type && outcomes(text(row, 'outcome')))
-    return Math.round(rows.reduce((sum, row) => sum + count(row, 'n'), 0) * this.scale)
-  }
-}
+const toFlowCount = (row: SqlRow): FlowCount => ({
+  type: text(row, 'type'),
+  outcome: text(row, 'outcome'),
+  count: count(row, 'n'),
+  reachedMs: count(row, 'reached') / 1000
+})
 
 interface Flows {
-  readonly submitted: Window
-  readonly finished: Window
-  readonly ended: Window
+  readonly submitted: FlowWindow
+  readonly finished: FlowWindow
+  readonly ended: FlowWindow
 }
 
 function toFlow({ submitted, finished, ended }: Flows, samples: readonly Sample[]): TypeFlow[] {
-  const any = (): boolean => true
   const flows = [...new Set([...submitted.types, ...finished.types, ...ended.types])].sort().map((type) => ({
     type,
-    submitted1m: submitted.count(type, any),
-    finished1m: finished.count(type, any),
+    submitted1m: submitted.count(type),
+    finished1m: finished.count(type),
     ended5m: ended.count(type, (outcome) => outcome !== 'HANDED_BACK'),
     failed5m: ended.count(type, (outcome) => outcome === 'FAILED'),
     retried5m: ended.count(type, (outcome) => outcome === 'RETRY'),
@@ -159,12 +143,4 @@ function latencies(samples: readonly Sample[]): { duration: Percentiles | null; 
     duration: percentilesOf(samples.map(({ durationMs }) => durationMs)),
     pickup: percentilesOf(samples.map(({ pickupMs }) => pickupMs))
   }
-}
-
-/** Nearest rank: each figure is a value that was measured. */
-function percentilesOf(values: readonly number[]): Percentiles | null {
-  if (values.length === 0) return null
-  const sorted = [...values].sort((a, b) => a - b)
-  const at = (fraction: number): number => sorted[Math.max(0, Math.ceil(fraction * sorted.length) - 1)] ?? 0
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }

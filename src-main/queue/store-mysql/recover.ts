@@ -8,11 +8,11 @@ import {
   type TaskState
 } from '../../kernel/index.ts'
 import { decideRetry } from '../retry.ts'
+import { storedRetryPolicy } from '../stored-policy.ts'
 import type { Recovered } from '../task-store.ts'
 import { endAttempts, type AttemptEnd } from './end-attempts.ts'
 import { count, text } from './row-values.ts'
 import { leased, marks, padded, perLength, waiting } from './statement-text.ts'
-import { toRetryPolicy } from './task-rows.ts'
 
 /** Rows of one transaction: it locks them all, and workers may want to end one of them. */
 const mostAtOnce = 100
@@ -85,7 +85,7 @@ function endOf(row: SqlRow, clock: Clock): AttemptEnd {
     error: leaseExpired,
     attemptsUsed: count(row, 'attempts_used'),
     maxAttempts: count(row, 'max_attempts'),
-    policy: toRetryPolicy(text(row, 'retry_policy')),
+    policy: storedRetryPolicy(text(row, 'retry_policy')),
     random: () => clock.random()
   })
   const from = text(row, 'state') as TaskState

@@ -1,8 +1,6 @@
 import {
-  defaultRetryPolicy,
   isTerminal,
   leasedStates,
-  retryPolicy,
   type Artifact,
   type Attempt,
   type AttemptError,
@@ -11,12 +9,12 @@ import {
   type LogLevel,
   type LogLine,
   type Progress,
-  type RetryPolicy,
   type SqlRow,
   type TaskDetail,
   type TaskState,
   type TaskSummary
 } from '../../kernel/index.ts'
+import { storedRetryPolicy } from '../stored-policy.ts'
 import { count, countOrNull, text, textOrNull, time, timeOrNull } from './row-values.ts'
 
 const progressColumns = 'progress_total, progress_processed, progress_succeeded, progress_failed, progress_skipped'
@@ -67,7 +65,7 @@ export function toDetail(row: SqlRow, attempts: readonly Attempt[], artifacts: r
     checkpoint: textOrNull(row, 'checkpoint'),
     partitionKey: textOrNull(row, 'partition_key'),
     hasIdempotencyKey: count(row, 'has_key') === 1,
-    retryPolicy: toRetryPolicy(text(row, 'retry_policy')),
+    retryPolicy: storedRetryPolicy(text(row, 'retry_policy')),
     attempts: isRunning ? [...attempts, runningAttempt(row, summary)] : [...attempts],
     artifacts: [...artifacts]
   }
@@ -128,29 +126,6 @@ export function toLogLine(row: SqlRow): LogLine {
     at: time(row, 'at'),
     level: text(row, 'level') as LogLevel,
     message: text(row, 'message')
-  }
-}
-
-/** Policies are few and repeat in every claim, so the parsed ones are remembered. */
-const policies = new Map<string, RetryPolicy>()
-const mostPolicies = 200
-
-/** What someone else wrote into the column and is no policy counts as the default one: a task must not block a claim. */
-export function toRetryPolicy(stored: string): RetryPolicy {
-  const known = policies.get(stored)
-  if (known) return known
-  const parsed = retryPolicy.safeParse(parseJson(stored))
-  const policy = parsed.success ? parsed.data : defaultRetryPolicy
-  if (policies.size >= mostPolicies) policies.clear()
-  policies.set(stored, policy)
-  return policy
-}
-
-function parseJson(stored: string): unknown {
-  try {
-    return JSON.parse(stored)
-  } catch {
-    return undefined
   }
 }
 

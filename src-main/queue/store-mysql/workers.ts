@@ -2,8 +2,8 @@ import { workerAliveMs, type SqlDatabase, type SqlRow, type SqlRunner, type Work
 import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
+import { checkWorkerId } from '../worker-values.ts'
 import { count, countOrNull, microseconds, text, textOrNull, time, timeOrNull } from './row-values.ts'
-import { checkWorkerId } from './worker-id.ts'
 
 const mostWorkers = 1_000
 

@@ -1,11 +1,12 @@
 import { taskLimits } from '../../kernel/index.ts'
 import { effectKey } from '../idempotency.ts'
 import { clampDelay } from '../retry.ts'
+import { storedRetryPolicy } from '../stored-policy.ts'
 import type { ClaimedTask, ClaimRequest } from '../task-store.ts'
 import { checkWorkerId } from '../worker-values.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { isWaiting } from './states.ts'
-import { toMicroseconds, toRetryPolicy } from './task-rows.ts'
+import { toMicroseconds } from './task-rows.ts'
 
 /**
  * One range of the claim's index: a type, a priority, what is due of it, in the order of the claim. A task whose deadline
@@ -97,7 +98,7 @@ function toClaimed(row: ClaimedRow, workerId: string): ClaimedTask {
     businessKey: row.business_key,
     attemptsUsed: row.attempts_used,
     maxAttempts: row.max_attempts,
-    retryPolicy: toRetryPolicy(row.retry_policy),
+    retryPolicy: storedRetryPolicy(row.retry_policy),
     timeoutMs: row.timeout_ms,
     checkpoint: row.checkpoint,
     idempotencyKey: effectKey({ taskId: row.id, createdAt: row.created_at, idempotencyHash: row.idempotency_hash })

@@ -1,10 +1,10 @@
-import { nextState, type AttemptError, type Clock, type TaskState } from '../../kernel/index.ts'
+import { AppError, nextState, type AttemptError, type Clock, type TaskState } from '../../kernel/index.ts'
 import { decideRetry } from '../retry.ts'
+import { storedRetryPolicy } from '../stored-policy.ts'
 import type { Recovered } from '../task-store.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { finishAttempt, type AttemptEnd } from './settle.ts'
 import { isWaiting } from './states.ts'
-import { toRetryPolicy } from './task-rows.ts'
 
 export const expiredLeases = `
 SELECT CAST(id AS TEXT) AS id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy
@@ -70,7 +70,7 @@ function afterExpiry(row: ExpiredRow, error: AttemptError, clock: Clock): Pick<A
     error,
     attemptsUsed: row.attempts_used,
     maxAttempts: row.max_attempts,
-    policy: toRetryPolicy(row.retry_policy),
+    policy: storedRetryPolicy(row.retry_policy),
     random: () => clock.random()
   })
   // Asked to stop, it gets no further attempt, and none was refused to it either: it ends as cancelled.
@@ -87,6 +87,6 @@ function endLate(session: Session, row: LateRow): Recovered {
 
 function reached(from: TaskState, event: 'fail' | 'retryLater' | 'passDeadline'): TaskState {
   const to = nextState(from, event)
-  if (!to) throw new Error(`${event} leads nowhere from ${from}`)
+  if (!to) throw new AppError('BUG', 'bug', `${event} leads nowhere from ${from}`)
   return to
 }

@@ -7,12 +7,11 @@ import type {
   LogLevel,
   LogLine,
   Progress,
-  RetryPolicy,
   TaskDetail,
   TaskState,
   TaskSummary
 } from '../../kernel/index.ts'
-import { retryPolicy } from '../../kernel/index.ts'
+import { storedRetryPolicy } from '../stored-policy.ts'
 
 /** Columns and their way to the port's values. Times are microseconds in the file and milliseconds at the port. */
 
@@ -114,7 +113,7 @@ export function toDetail(
     checkpoint: row.checkpoint,
     partitionKey: row.partition_key,
     hasIdempotencyKey: row.has_key === 1,
-    retryPolicy: toRetryPolicy(row.retry_policy),
+    retryPolicy: storedRetryPolicy(row.retry_policy),
     attempts: [...attempts.map(toAttempt), ...running],
     artifacts: artifacts.map(toArtifact)
   }
@@ -196,8 +195,6 @@ export interface LogRow {
 }
 
 export const toLogLine = (row: LogRow): LogLine => ({ ...row, at: row.at / 1000 })
-
-export const toRetryPolicy = (text: string): RetryPolicy => retryPolicy.parse(JSON.parse(text))
 
 export const toMs = (microseconds: number | null): number | null => (microseconds === null ? null : microseconds / 1000)
 
