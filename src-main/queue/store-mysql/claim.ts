@@ -83,14 +83,23 @@ export class Claims {
     const known = this.known.fresh(types)
     const claimed = known ? await this.take(request, known, limit) : []
     if (claimed.length === limit) return claimed
-    const found = await this.known.look(this.database, types)
-    if (found.length === 0) return claimed
-    return [...claimed, ...(await this.take(request, found, limit - claimed.length))]
+    try {
+      return [...claimed, ...(await this.lookAndTake(request, types, limit - claimed.length))]
+    } catch (error) {
+      // Those leases are committed: dropped, their tasks would wait until they expire and lose an attempt. The next claim fails by itself.
+      if (claimed.length === 0) throw error
+      return claimed
+    }
   }
 
   /** Tasks became claimable through this store: do not wait for the next look. */
   forget(): void {
     this.known.forget()
+  }
+
+  private async lookAndTake(request: ClaimRequest, types: readonly string[], limit: number): Promise<ClaimedTask[]> {
+    const found = await this.known.look(this.database, types)
+    return found.length === 0 ? [] : this.take(request, found, limit)
   }
 
   private async take(request: ClaimRequest, groups: readonly ClaimGroup[], limit: number): Promise<ClaimedTask[]> {
