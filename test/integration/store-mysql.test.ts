@@ -1,3 +1,4 @@
+import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
 import { nextGroup } from '../../src-main/queue/store-mysql/claim-groups.ts'
@@ -206,6 +207,74 @@ describe('after a lost reply to a commit', () => {
     expect(settled[0]?.state).toBe('FAILED')
     expect(await counted('SELECT COUNT(*) AS n FROM taskdeck_attempt')).toBe(1)
     expect(await store.act(created?.taskId ?? '', 'retry')).toEqual({ status: 'done', from: 'FAILED', to: 'QUEUED' })
+  })
+})
+
+describe('rows that the engine would never write', () => {
+  beforeEach(empty)
+
+  /** As another program with its own idea of sql_mode. */
+  const lax = async (...statements: string[]): Promise<void> => {
+    const stranger = await mysql.createConnection(queue.made.url)
+    try {
+      for (const sql of ["SET sql_mode = ''", ...statements]) await stranger.query(sql)
+    } finally {
+      await stranger.end()
+    }
+  }
+
+  it('with zero dates take neither the reading nor the list nor the claim away', async () => {
+    const store = await queue.store()
+    await store.submit(tasks(2))
+    await store.claim({ ...request, limit: 1 })
+    await lax("UPDATE taskdeck_task SET run_at = 0, created_at = 0 WHERE state = 'QUEUED'")
+    await lax(`INSERT INTO taskdeck_attempt (task_id, attempt, type, worker_id, due_at, started_at, ended_at, outcome)
+      VALUES (1, 7, 't', 'w', 0, 0, NOW(6), 'FAILED')`)
+    const reading = await store.read()
+    expect(reading.depth).toContainEqual({ type: 't', state: 'QUEUED', count: 1 })
+    expect(reading.duration).toBeNull()
+    const filter = { states: [], types: [], owner: null, workerId: null, errorCode: null, search: null }
+    const { rows } = await store.list({ ...filter, createdFrom: null, createdTo: null }, 10, null)
+    expect(rows.map(({ createdAt }) => new Date(createdAt).getUTCFullYear())).toContain(0)
+    expect(await store.claim(request)).toHaveLength(1)
+  })
+
+  it('with counters at their end do not keep the tasks behind them from being claimed', async () => {
+    const store = await queue.store()
+    await store.submit(tasks(3))
+    const { rows } = await database.execute('SELECT MIN(id) AS id FROM taskdeck_task')
+    await database.execute('UPDATE taskdeck_task SET attempt = 4294967295, attempts_used = 4294967295 WHERE id = ?', [
+      rows[0]?.['id'] ?? null
+    ])
+    const claimed = await store.claim(request)
+    expect(claimed).toHaveLength(3)
+    const settled = await store.settle(claimed.map(({ fence }) => ({ fence, outcome: 'SUCCESS', result: null })))
+    expect(settled.map(({ state }) => state).sort()).toEqual(['SUCCESS', 'SUCCESS', undefined])
+  })
+
+  it('such as a record of an attempt that still runs stay, and the attempts of the batch end', async () => {
+    const store = await queue.store()
+    await store.submit(tasks(2))
+    const claimed = await store.claim(request)
+    await database.execute(`INSERT INTO taskdeck_attempt (task_id, attempt, type, worker_id, due_at, started_at, ended_at, outcome)
+      SELECT id, attempt, type, 'stranger', NOW(6), NOW(6), NOW(6), 'FAILED' FROM taskdeck_task LIMIT 1`)
+    const settled = await store.settle(claimed.map(({ fence }) => ({ fence, outcome: 'SUCCESS', result: null })))
+    expect(settled.map(({ state }) => state)).toEqual(['SUCCESS', 'SUCCESS'])
+    expect(await counted("SELECT COUNT(*) AS n FROM taskdeck_attempt WHERE worker_id = 'stranger'")).toBe(1)
+    expect(await counted('SELECT COUNT(*) AS n FROM taskdeck_attempt')).toBe(2)
+  })
+
+  it('with the largest id are in the list', async () => {
+    const store = await queue.store()
+    await store.submit(tasks(2))
+    const largest = 18_446_744_073_709_551_615n
+    await database.execute('UPDATE taskdeck_task SET id = ? ORDER BY id DESC LIMIT 1', [largest])
+    const filter = { states: [], types: [], owner: null, workerId: null, errorCode: null, search: null }
+    const all = { ...filter, createdFrom: null, createdTo: null }
+    const first = await store.list(all, 1, null)
+    expect(first.rows.map(({ id }) => id)).toEqual([String(largest)])
+    expect((await store.list(all, 1, first.nextCursor)).rows).toHaveLength(1)
+    await lax('DELETE FROM taskdeck_task', 'ALTER TABLE taskdeck_task AUTO_INCREMENT = 1')
   })
 })
 

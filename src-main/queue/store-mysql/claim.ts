@@ -21,6 +21,9 @@ import { marks, padded, paddedLength, perLength, waiting } from './statement-tex
 /** More leases than this at once are no use to one process (and the longest list of one statement). */
 const largestClaim = 1_024
 
+/** Of an INT UNSIGNED column. */
+const largestCount = 4_294_967_295
+
 /** Types of one priority that are merged by due time; of more, those that are due the longest. */
 const mostMergedTypes = 64
 
@@ -45,11 +48,15 @@ ${Array.from({ length }, () => peekBranch).join('\n  UNION ALL\n')}
 const peekBranch = `  (SELECT type, run_at, id FROM taskdeck_task FORCE INDEX (taskdeck_task_claim)
    WHERE claim_rank = ? AND type = ? AND run_at >= ? AND run_at <= NOW(6) ORDER BY run_at, id LIMIT ?)`
 
-/** due_at before run_at changes hands: MySQL assigns from left to right. */
+/**
+ * due_at before run_at changes hands: MySQL assigns from left to right. A counter that is at its end stays there: it would make the
+ * statement fail, and every task behind it wait. Of such a task the claimer's fence holds nowhere, so its lease runs out.
+ */
 const takeTasks = perLength(
   (length) => `
 UPDATE taskdeck_task FORCE INDEX (PRIMARY)
-SET state = 'RUNNING', attempt = attempt + 1, attempts_used = attempts_used + 1, worker_id = ?, claim_token = ?,
+SET state = 'RUNNING', attempt = LEAST(attempt, ${largestCount} - 1) + 1,
+  attempts_used = LEAST(attempts_used, ${largestCount} - 1) + 1, worker_id = ?, claim_token = ?,
   lease_until = NOW(6) + INTERVAL ? MICROSECOND, due_at = run_at, started_at = NOW(6), state_since = NOW(6),
   progress_total = NULL, progress_processed = NULL, progress_succeeded = NULL, progress_failed = NULL,
   progress_skipped = NULL

@@ -59,7 +59,10 @@ SET task.state = ended.state, task.state_since = NOW(6), task.lease_until = NULL
   ${['total', 'processed', 'succeeded', 'failed', 'skipped'].map(progressColumn).join(',\n  ')}
 WHERE task.attempt = ended.attempt AND task.state IN (${leased})`
 
-/** After `endTasks`, in its transaction: the attempt ended when the task's state changed. */
+/**
+ * After `endTasks`, in its transaction: the attempt ended when the task's state changed. A row that is there already was not written by
+ * us (the fence ends an attempt once): it stays, and does not keep the whole batch from ending.
+ */
 export const recordAttempts = `
 INSERT INTO taskdeck_attempt (task_id, attempt, type, worker_id, due_at, started_at, ended_at, outcome, error_code,
   error_class, error_message, progress_total, progress_processed, progress_succeeded, progress_failed, progress_skipped)
@@ -67,7 +70,8 @@ SELECT task.id, task.attempt, task.type, COALESCE(task.worker_id, ''), COALESCE(
   COALESCE(task.started_at, task.state_since), task.state_since, ended.outcome, ended.error_code, ended.error_class,
   ended.error_message, task.progress_total, task.progress_processed, task.progress_succeeded, task.progress_failed,
   task.progress_skipped
-FROM ${endedRows}`
+FROM ${endedRows}
+ON DUPLICATE KEY UPDATE taskdeck_attempt.task_id = taskdeck_attempt.task_id`
 
 /** Writes the tasks' next states and the attempts' rows. */
 export async function endAttempts(runner: SqlRunner, ends: readonly AttemptEnd[]): Promise<void> {

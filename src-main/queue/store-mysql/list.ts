@@ -97,23 +97,23 @@ async function walk(
   const [ends] = (await database.execute('SELECT MIN(id) AS lowest, MAX(id) AS highest FROM taskdeck_task')).rows
   if (!ends || ends['lowest'] === null) return { rows: [], reached: null }
   const lowest = BigInt(text(ends, 'lowest'))
-  const highest = BigInt(text(ends, 'highest')) + 1n
+  const highest = BigInt(text(ends, 'highest'))
   const stateCondition = search.states.length === 0 ? [] : [inCondition('state', search.states)]
   const conditions = [...stateCondition, ...search.conditions]
-  const where = ['id >= ?', 'id < ?', ...conditions.map(({ sql }) => sql)].join(' AND ')
+  const where = ['id >= ?', 'id <= ?', ...conditions.map(({ sql }) => sql)].join(' AND ')
   const sql = `SELECT ${summaryColumns} FROM taskdeck_task FORCE INDEX (PRIMARY) WHERE ${where} ORDER BY id DESC LIMIT ?`
   const rows: SqlRow[] = []
-  let upper = before === null || before > highest ? highest : before
+  let upper = before === null || before > highest ? highest : before - 1n
   // Without conditions the first step would only be a detour.
-  const size = conditions.length === 0 ? upper : idsPerStep
-  for (let step = 0; step < mostSteps && upper > lowest; step++) {
-    const lower = upper > size ? upper - size : 0n
+  const size = conditions.length === 0 ? upper + 1n : idsPerStep
+  for (let step = 0; step < mostSteps && upper >= lowest; step++) {
+    const lower = upper >= size ? upper - size + 1n : 0n
     const values = [lower, upper, ...conditions.flatMap((part) => part.values), search.limit - rows.length]
     rows.push(...(await database.execute(sql, values)).rows)
     if (rows.length === search.limit) return { rows, reached: null }
-    upper = lower
+    upper = lower - 1n
   }
-  return { rows, reached: upper > lowest ? upper : null }
+  return { rows, reached: upper >= lowest ? upper + 1n : null }
 }
 
 function conditionsOf(filter: TaskFilter): Condition[] {

@@ -9,7 +9,7 @@ import {
   type TypeFlow
 } from '../../kernel/index.ts'
 import { FlowWindow, latencySampleSize, mostFlowRows, percentilesOf, type FlowCount } from '../reading-figures.ts'
-import { count, text, time } from './row-values.ts'
+import { count, countOrNull, text, time } from './row-values.ts'
 import { newestWorkers, toWorker } from './workers.ts'
 
 /** Types times priorities whose oldest task is looked up. */
@@ -23,11 +23,12 @@ export const leasedDepth = `
 SELECT type, state, COUNT(*) AS n FROM taskdeck_task FORCE INDEX (taskdeck_task_lease)
 WHERE lease_until IS NOT NULL GROUP BY type, state`
 
-/** The range of one type and priority in the claim's index, whose first entry is the longest due. */
+/** The range of one type and priority in the claim's index, whose first entry is the longest due. A zero date has no age. */
 export const oldestOfGroup = `
 SELECT id, run_at, TIMESTAMPDIFF(MICROSECOND, run_at, NOW(6)) AS age_us
 FROM taskdeck_task FORCE INDEX (taskdeck_task_claim)
-WHERE claim_rank = ? AND type = ? AND run_at <= NOW(6) ORDER BY claim_rank, type, run_at, id LIMIT 1`
+WHERE claim_rank = ? AND type = ? AND run_at >= '1970-01-01' AND run_at <= NOW(6)
+ORDER BY claim_rank, type, run_at, id LIMIT 1`
 
 /** Windows of the newest rows, by type: how many, and the microseconds that they span. */
 const flowProbe = (table: string, column: string, minutes: number, outcome: string): string => `
@@ -55,7 +56,7 @@ export async function readQueue(database: SqlDatabase, clock: Clock): Promise<Qu
   const [now] = await rowsOf('SELECT NOW(6) AS now')
   const waiting = await rowsOf(waitingDepth)
   const depth = toDepth([...waiting, ...(await rowsOf(leasedDepth))])
-  const samples = (await rowsOf(newestAttempts)).map(toSample)
+  const samples = (await rowsOf(newestAttempts)).flatMap(toSample)
   const flow = {
     submitted: new FlowWindow((await rowsOf(submittedProbe)).map(toFlowCount), 1),
     finished: new FlowWindow((await rowsOf(finishedProbe)).map(toFlowCount), 1),
@@ -92,7 +93,7 @@ async function oldestOfTypes(database: SqlDatabase, waiting: readonly SqlRow[]):
     const type = text(group, 'type')
     const [row] = (await database.execute(oldestOfGroup, [count(group, 'claim_rank'), type])).rows
     if (!row) continue
-    const ageMs = count(row, 'age_us') / 1000
+    const ageMs = (countOrNull(row, 'age_us') ?? 0) / 1000
     if (ageMs >= (oldest.get(type)?.ageMs ?? 0)) oldest.set(type, { type, taskId: text(row, 'id'), ageMs })
   }
   return [...oldest.values()].sort((a, b) => b.ageMs - a.ageMs)
@@ -132,11 +133,12 @@ interface Sample {
   readonly pickupMs: number
 }
 
-const toSample = (row: SqlRow): Sample => ({
-  type: text(row, 'type'),
-  durationMs: count(row, 'duration_us') / 1000,
-  pickupMs: count(row, 'pickup_us') / 1000
-})
+/** None for an attempt with a zero date, whose times are unknown. */
+function toSample(row: SqlRow): Sample[] {
+  const [durationUs, pickupUs] = [countOrNull(row, 'duration_us'), countOrNull(row, 'pickup_us')]
+  if (durationUs === null || pickupUs === null) return []
+  return [{ type: text(row, 'type'), durationMs: durationUs / 1000, pickupMs: pickupUs / 1000 }]
+}
 
 function latencies(samples: readonly Sample[]): { duration: Percentiles | null; pickup: Percentiles | null } {
   return {

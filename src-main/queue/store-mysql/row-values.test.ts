@@ -8,8 +8,13 @@ describe('times', () => {
     expect(epochMs(utcText(253_402_300_799_999))).toBe(253_402_300_799_999)
   })
 
+  it('of zero dates lie far back: one such row must not take the whole list away', () => {
+    expect(time({ at: '0000-00-00 00:00:00.000000' }, 'at')).toBe(Date.parse('0000-01-01T00:00:00Z'))
+    expect(time({ at: '2026-00-00 12:00:00.000000' }, 'at')).toBe(Date.UTC(2026, 0, 1, 12))
+  })
+
   it('that are no times are an error, never a number', () => {
-    expect(() => time({ at: '0000-00-00 00:00:00.000000' }, 'at')).toThrow(/Column at/)
+    expect(() => time({ at: 'yesterday' }, 'at')).toThrow(/Column at/)
     expect(() => count({ n: null }, 'n')).toThrow(/Column n/)
   })
 })

@@ -42,8 +42,11 @@ export function bytesOrNull(row: SqlRow, column: string): Uint8Array | null {
   throw unexpected(column, value)
 }
 
-/** `2026-01-31 12:00:00.123456` as milliseconds; the microseconds are cut off. NaN for the zero date. */
-export const epochMs = (utc: string): number => Date.parse(`${utc.replace(' ', 'T')}Z`)
+/**
+ * `2026-01-31 12:00:00.123456` as milliseconds; the microseconds are cut off. A month or day of zero, which a lax sql_mode lets
+ * anyone write, counts as the first: `0000-00-00` is the beginning of the year 0. NaN for what is no date.
+ */
+export const epochMs = (utc: string): number => Date.parse(`${utc.replace(' ', 'T').replaceAll('-00', '-01')}Z`)
 
 /** Milliseconds since the epoch as the text of a DATETIME(6) in UTC. */
 export const utcText = (ms: number): string => new Date(Math.round(ms)).toISOString().slice(0, 23).replace('T', ' ')
