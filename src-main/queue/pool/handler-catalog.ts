@@ -72,7 +72,7 @@ export class HandlerCatalog {
 
   private async refresh(): Promise<void> {
     const { source, clock, cacheDir, onChange } = this.options
-    let folder: HandlerFolder = { files: [], signature: '' }
+    let folder: HandlerFolder = { files: [], irregular: [], signature: '' }
     const problems: HandlerProblem[] = []
     try {
       if (source.dir !== null) {
@@ -86,6 +86,7 @@ export class HandlerCatalog {
     }
     const described = await describeHandlers({ builtIn: source.builtIn, files: folder.files, cacheDir, clock })
     const broken = described.broken.map(({ file, message }) => loadProblem(file, message))
+    for (const file of folder.irregular) problems.push(loadProblem(file, 'It is no regular file: it was not read.'))
     const { handlers, doubled } = uniqueByType(described.handlers)
     this.latest = { handlers, problems: [...problems, ...broken, ...doubled] }
     onChange(this.latest)

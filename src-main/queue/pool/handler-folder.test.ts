@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -30,3 +30,17 @@ it('lists the files of the folder itself and notices changes below it', async ()
   writeFileSync(join(dir, 'shared', 'lib.ts'), '1 + 1')
   expect((await readHandlerFolder(dir)).signature).not.toBe(first.signature)
 })
+
+it.skipIf(process.platform === 'win32')(
+  'tells devices and links to folders from files: reading them may never end',
+  async () => {
+    writeFileSync(join(dir, 'a.js'), '')
+    symlinkSync('/dev/zero', join(dir, 'endless.js'))
+    symlinkSync(dir, join(dir, 'folder.js'))
+    symlinkSync(join(dir, 'a.js'), join(dir, 'linked.js'))
+    symlinkSync('/nowhere', join(dir, 'lost.js')) // the loader says what is wrong with it
+    const { files, irregular } = await readHandlerFolder(dir)
+    expect(files).toEqual(['a.js', 'linked.js', 'lost.js'].map((name) => join(dir, name)))
+    expect(irregular).toEqual(['endless.js', 'folder.js'].map((name) => join(dir, name)))
+  }
+)

@@ -4,6 +4,8 @@ import { join, relative, sep } from 'node:path'
 export interface HandlerFolder {
   /** Absolute paths of the handler files, by name: those in the folder itself. */
   readonly files: readonly string[]
+  /** Named like handler files, yet no regular ones: reading a pipe or a device may never end. */
+  readonly irregular: readonly string[]
   /** Changes when any file of the folder or its subfolders does. */
   readonly signature: string
 }
@@ -16,16 +18,17 @@ const maxFiles = 2_000
 /** Throws what the file system throws. */
 export async function readHandlerFolder(dir: string): Promise<HandlerFolder> {
   const paths = await listFiles(dir)
-  const facts = await Promise.all(
+  const found = await Promise.all(
     paths.map(async (path) => {
       // A file may vanish in between: then the next look sees another signature.
-      const found = await stat(path).catch(() => undefined)
-      return `${path}\0${found?.mtimeMs}\0${found?.size}`
+      const facts = await stat(path).catch(() => undefined)
+      return { path, isRegular: facts?.isFile() ?? true, sign: `${path}\0${facts?.mtimeMs}\0${facts?.size}` }
     })
   )
-  const own = paths.filter((path) => !relative(dir, path).includes(sep))
-  const files = own.filter((path) => isHandlerFile(relative(dir, path)))
-  return { files, signature: facts.join('\n') }
+  const own = found.filter(({ path }) => isHandlerFile(relative(dir, path)) && !relative(dir, path).includes(sep))
+  const pathsOf = (isRegular: boolean): string[] =>
+    own.filter((one) => one.isRegular === isRegular).map(({ path }) => path)
+  return { files: pathsOf(true), irregular: pathsOf(false), signature: found.map(({ sign }) => sign).join('\n') }
 }
 
 export const isHandlerFile = (name: string): boolean => handlerFile.test(name) && !notHandlers.test(name)
