@@ -7,7 +7,7 @@ export type StepName = 'Reach the server' | 'Log in' | 'Find the database' | 'Ri
 
 export interface NewConnection extends Login {
   readonly name: string
-  readonly environment?: 'Development' | 'Production'
+  readonly environment?: 'Development' | 'Staging' | 'Production'
 }
 
 /** Opens the form for a new connection and fills it. */
