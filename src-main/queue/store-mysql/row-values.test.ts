@@ -8,6 +8,11 @@ describe('times', () => {
     expect(epochMs(utcText(253_402_300_799_999))).toBe(253_402_300_799_999)
   })
 
+  it('beyond what a column holds are cut to it: a filter may name any', () => {
+    expect([1e300, 300_000_000_000_000].map(utcText)).toEqual(Array(2).fill('9999-12-31 23:59:59.999'))
+    expect(utcText(-1e15)).toBe('1970-01-01 00:00:00.000')
+  })
+
   it('of zero dates lie far back: one such row must not take the whole list away', () => {
     expect(time({ at: '0000-00-00 00:00:00.000000' }, 'at')).toBe(Date.parse('0000-01-01T00:00:00Z'))
     expect(time({ at: '2026-00-00 12:00:00.000000' }, 'at')).toBe(Date.UTC(2026, 0, 1, 12))

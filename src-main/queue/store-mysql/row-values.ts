@@ -48,8 +48,14 @@ export function bytesOrNull(row: SqlRow, column: string): Uint8Array | null {
  */
 export const epochMs = (utc: string): number => Date.parse(`${utc.replace(' ', 'T').replaceAll('-00', '-01')}Z`)
 
-/** Milliseconds since the epoch as the text of a DATETIME(6) in UTC. */
-export const utcText = (ms: number): string => new Date(Math.round(ms)).toISOString().slice(0, 23).replace('T', ' ')
+/** What a DATETIME can hold, of the years that JavaScript writes with four digits. */
+const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** Milliseconds since the epoch as the text of a DATETIME(6) in UTC; the nearest that it can hold from 1970 to 9999. */
+export function utcText(ms: number): string {
+  const held = Math.min(latestMs, Math.max(0, Math.round(ms)))
+  return new Date(held).toISOString().slice(0, 23).replace('T', ' ')
+}
 
 /** Whole microseconds, for INTERVAL ? MICROSECOND. */
 export const microseconds = (ms: number): number => Math.round(ms * 1000)
