@@ -10,6 +10,7 @@ const threw: JobEnd = {
   interrupted: false,
   error: { code: 'BOOM', message: 'no', class: 'retryable' }
 }
+const stopped: JobEnd = { ...threw, interrupted: true, error: { code: 'ABORTED', message: '', class: 'retryable' } }
 const crashed: JobEnd = { status: 'thread-ended', end: { code: 'HANDLER_CRASHED', message: 'gone' } }
 const outOfMemory: JobEnd = { status: 'thread-ended', end: { code: 'OUT_OF_MEMORY', message: 'full' } }
 const unstarted: JobEnd = { status: 'unstarted' }
@@ -57,9 +58,17 @@ describe('settlementOf', () => {
   })
 
   it('ends a cancelled task as cancelled and a stopped one as handed back', () => {
-    for (const end of [threw, crashed, unstarted]) {
+    for (const end of [stopped, crashed, unstarted]) {
       expect(settle(end, 'cancelled')).toMatchObject({ outcome: 'CANCELLED' })
       expect(settle(end, 'shutdown')).toMatchObject({ outcome: 'HANDED_BACK' })
+    }
+  })
+
+  it('keeps a failure that is not due to the stop, of a cancelled and of a stopped task', () => {
+    const final: JobEnd = { ...threw, error: { code: 'NO_SUCH_ACCOUNT', message: '', class: 'final' } }
+    for (const reason of ['cancelled', 'shutdown'] as const) {
+      expect(settle(threw, reason)).toMatchObject({ outcome: 'RETRY', error: { code: 'BOOM' } })
+      expect(settle(final, reason)).toMatchObject({ outcome: 'FAILED', error: { code: 'NO_SUCH_ACCOUNT' } })
     }
   })
 

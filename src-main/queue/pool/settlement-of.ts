@@ -17,7 +17,7 @@ export interface EndedAttempt {
 
 /**
  * What the store is told about an ended execution; undefined when the lease is lost and there is nothing to say any more.
- * A value that the handler returned is its real outcome, also after it was asked to stop.
+ * A value that the handler returned is its real outcome, also after it was asked to stop; so is what it threw for another reason.
  */
 export function settlementOf(ended: EndedAttempt): Settlement | undefined {
   const { claimed, end, interrupted, progress, artifacts } = ended
@@ -26,8 +26,11 @@ export function settlementOf(ended: EndedAttempt): Settlement | undefined {
   if (end.status === 'succeeded') {
     return { ...common, outcome: end.partial ? 'PARTIAL_SUCCESS' : 'SUCCESS', result: end.result }
   }
-  if (interrupted === 'cancelled') return { ...common, outcome: 'CANCELLED' }
-  if (interrupted === 'shutdown' || end.status === 'unstarted') return { ...common, outcome: 'HANDED_BACK' }
+  const failedByItself = end.status === 'failed' && !end.interrupted
+  if (interrupted === 'cancelled' && !failedByItself) return { ...common, outcome: 'CANCELLED' }
+  if (end.status === 'unstarted' || (interrupted === 'shutdown' && !failedByItself)) {
+    return { ...common, outcome: 'HANDED_BACK' }
+  }
   const error = interrupted === 'timeout' ? timeoutError(claimed) : errorOf(end)
   const decision = decideRetry({
     error,

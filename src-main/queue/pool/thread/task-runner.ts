@@ -96,8 +96,9 @@ export class TaskRunner {
       return { status: 'succeeded', partial: isPartial, result }
     } catch (thrown) {
       const error = classify(thrown)
-      if (!opened.interrupted() && !(thrown instanceof HandlerError)) logStack(opened, thrown)
-      return { status: 'failed', error, interrupted: opened.interrupted() && isAbort(thrown) }
+      const interrupted = opened.interrupted() && isAbort(thrown)
+      if (!interrupted && !(thrown instanceof HandlerError)) logStack(opened, thrown)
+      return { status: 'failed', error, interrupted }
     }
   }
 
@@ -116,7 +117,10 @@ export class TaskRunner {
 
 const failure = (error: AttemptError): ThreadOutcome => ({ status: 'failed', error, interrupted: false })
 
-const isAbort = (thrown: unknown): boolean => textProperty(thrown, 'name') === 'AbortError'
+/** Also when the handler put the abort into an error of its own. */
+const isAbort = (thrown: unknown): boolean =>
+  textProperty(thrown, 'name') === 'AbortError' ||
+  (thrown instanceof Error && textProperty(thrown.cause, 'name') === 'AbortError')
 
 /** Counted as an attempt, but never tried again (FAULTS 47). */
 function parsePayload(handler: Handler, text: string): unknown {
