@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { AppError, type Clock } from '../kernel/index.ts'
+import { printable } from './printable.ts'
 
 export type AppLogLevel = 'info' | 'warn' | 'error'
 
@@ -49,7 +50,7 @@ export function createAppLog({ file, clock, echo }: AppLogOptions): AppLog {
   }
 
   function write(level: AppLogLevel, message: string): void {
-    const text = redact(message).slice(0, maxEntryCharacters).replaceAll('\n', '\n    ')
+    const text = printable(redact(message).slice(0, maxEntryCharacters))
     const line = `${new Date(clock.now()).toISOString()} ${level} ${text}\n`
     echo?.(line)
     append(file, line)

@@ -8,6 +8,7 @@ import type { SchemaInstaller } from '../queue/task-store.ts'
 import { defaultDataDirectory } from './default-data-directory.ts'
 import { mysqlInstaller, openDatabase, type DatabasePlaces } from './links/open-queue.ts'
 import { openWorkerQueue, type WorkerQueue } from './worker/worker-queue.ts'
+import { printable } from './printable.ts'
 import { parseWorkerArguments, workerUsage, type WorkerArguments } from './worker-arguments.ts'
 
 /*
@@ -145,10 +146,9 @@ function hide(password: string): void {
 function say(level: LogLevel, message: string, taskId: string | null = null): void {
   const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), message)
   const at = new Date(clock.now()).toISOString()
-  // One event, one line: what a handler prints may have several.
   const line = asJson
     ? JSON.stringify({ at, level, taskId, message: clean })
-    : `${at} ${level} ${taskId === null ? '' : `[task ${taskId}] `}${clean.replaceAll('\n', '\n    ')}`
+    : `${at} ${level} ${taskId === null ? '' : `[task ${taskId}] `}${printable(clean)}`
   process.stderr.write(`${line}\n`)
 }
 
