@@ -21,7 +21,7 @@ async function makeQueue(): Promise<ConformanceQueue> {
   const made = await createTestDatabase(inject('mariadbUrl'), 'conformance')
   const login = parseMysqlUrl(made.url)
   const direct = await openMysql(login, { ...options, poolSize: 2 })
-  await mysqlSchema({ database: direct, migrationsDir }).migrate()
+  await mysqlSchema({ database: direct, clock: systemClock, migrationsDir }).migrate()
   return {
     open: async (clock = systemClock) => {
       const database = await openMysql(login, { ...options, poolSize: 2 })

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import type { SqlDatabase } from '../../src-main/kernel/index.ts'
+import { systemClock, type SqlDatabase } from '../../src-main/kernel/index.ts'
 import { mysqlSchema } from '../../src-main/queue/store-mysql/index.ts'
 import { dyingAt, migrationsDir, MysqlQueue } from './store-mysql-queue.ts'
 
@@ -51,7 +51,7 @@ async function dropAll(): Promise<void> {
 
 describe('migrations', () => {
   it('make the tables, say so, and do nothing a second time', async () => {
-    const schema = mysqlSchema({ database, migrationsDir })
+    const schema = mysqlSchema({ database, clock: systemClock, migrationsDir })
     expect(await schema.status()).toEqual({ status: 'missing' })
     const pending = await schema.pending()
     expect(pending[0]).toMatchObject({
@@ -69,14 +69,14 @@ describe('migrations', () => {
     async (which) => {
       if (which !== 'the real ones') await writeMigrations()
       const directory = which === 'the real ones' ? migrationsDir : folder
-      await mysqlSchema({ database, migrationsDir: directory }).migrate()
+      await mysqlSchema({ database, clock: systemClock, migrationsDir: directory }).migrate()
       const wanted = await tables()
       let died = true
       let call = 0
       for (; died; call++) {
         await dropAll()
         const dying = dyingAt(database, call)
-        const outcome = await mysqlSchema({ database: dying.database, migrationsDir: directory })
+        const outcome = await mysqlSchema({ database: dying.database, clock: systemClock, migrationsDir: directory })
           .migrate()
           .then(
             () => 'done',
@@ -84,7 +84,7 @@ describe('migrations', () => {
           )
         died = dying.died()
         expect(outcome).toBe(died ? 'killed' : 'done')
-        await mysqlSchema({ database, migrationsDir: directory }).migrate()
+        await mysqlSchema({ database, clock: systemClock, migrationsDir: directory }).migrate()
         expect(await tables()).toEqual(wanted)
       }
       // Three statements a step, and the journal around them.
@@ -95,15 +95,20 @@ describe('migrations', () => {
 
   it('are made once by two processes at the same time', async () => {
     const other = await queue.connect(2)
-    await Promise.all([database, other].map((one) => mysqlSchema({ database: one, migrationsDir }).migrate()))
-    expect(await mysqlSchema({ database: other, migrationsDir }).status()).toEqual({ status: 'ready', version: 1 })
+    await Promise.all(
+      [database, other].map((one) => mysqlSchema({ database: one, clock: systemClock, migrationsDir }).migrate())
+    )
+    expect(await mysqlSchema({ database: other, clock: systemClock, migrationsDir }).status()).toEqual({
+      status: 'ready',
+      version: 1
+    })
   })
 
   it('report a schema that is outdated, and bring it up to date', async () => {
     await writeFile(join(folder, '0001_first.sql'), first)
-    await mysqlSchema({ database, migrationsDir: folder }).migrate()
+    await mysqlSchema({ database, clock: systemClock, migrationsDir: folder }).migrate()
     await writeMigrations()
-    const schema = mysqlSchema({ database, migrationsDir: folder })
+    const schema = mysqlSchema({ database, clock: systemClock, migrationsDir: folder })
     expect(await schema.status()).toEqual({ status: 'outdated', version: 1, latest: 2 })
     expect(await schema.pending()).toHaveLength(4)
     await schema.migrate()
@@ -111,7 +116,7 @@ describe('migrations', () => {
   })
 
   it('leave a schema alone that a newer Taskdeck made', async () => {
-    const schema = mysqlSchema({ database, migrationsDir })
+    const schema = mysqlSchema({ database, clock: systemClock, migrationsDir })
     await schema.migrate()
     await database.execute(
       "INSERT INTO taskdeck_migration (version, step, name, hash, done, started_at) VALUES (9, 1, 'later', 'h', 1, NOW(6))"
@@ -123,7 +128,7 @@ describe('migrations', () => {
 
   it('refuse a statement that was changed after it ran, but not a new comment', async () => {
     await writeMigrations()
-    const schema = mysqlSchema({ database, migrationsDir: folder })
+    const schema = mysqlSchema({ database, clock: systemClock, migrationsDir: folder })
     await schema.migrate()
     await writeFile(join(folder, '0001_first.sql'), first.replace('the table', 'other words'))
     expect(await schema.status()).toEqual({ status: 'ready', version: 2 })
@@ -134,7 +139,9 @@ describe('migrations', () => {
 
   it('refuse a table of the same name that someone else made', async () => {
     await database.execute('CREATE TABLE taskdeck_task (id INT PRIMARY KEY)')
-    await expect(mysqlSchema({ database, migrationsDir }).migrate()).rejects.toMatchObject({ code: 'SCHEMA_BROKEN' })
-    expect(await mysqlSchema({ database, migrationsDir }).status()).toEqual({ status: 'missing' })
+    await expect(mysqlSchema({ database, clock: systemClock, migrationsDir }).migrate()).rejects.toMatchObject({
+      code: 'SCHEMA_BROKEN'
+    })
+    expect(await mysqlSchema({ database, clock: systemClock, migrationsDir }).status()).toEqual({ status: 'missing' })
   })
 })

@@ -39,7 +39,7 @@ export class MysqlQueue {
 
   static async migrated(serverUrl: string): Promise<MysqlQueue> {
     const queue = await MysqlQueue.empty(serverUrl)
-    await mysqlSchema({ database: await queue.connect(2), migrationsDir }).migrate()
+    await mysqlSchema({ database: await queue.connect(2), clock: systemClock, migrationsDir }).migrate()
     return queue
   }
 

@@ -25,7 +25,7 @@ export async function openTestQueue(
     statementTimeoutMs: options.statementTimeoutMs ?? 60_000,
     clock: systemClock
   })
-  await mysqlSchema({ database: sql, migrationsDir }).migrate()
+  await mysqlSchema({ database: sql, clock: systemClock, migrationsDir }).migrate()
   await options.beforeOpen?.(sql)
   const store = await openMysqlStore({ database: sql, clock: systemClock })
   return {

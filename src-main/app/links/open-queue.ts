@@ -48,7 +48,7 @@ export function openDatabase(
 }
 
 export const mysqlInstaller = (database: SqlDatabase, places: DatabasePlaces): SchemaInstaller =>
-  mysqlSchema({ database, migrationsDir: join(places.migrationsDir, 'mysql') })
+  mysqlSchema({ database, clock: places.clock, migrationsDir: join(places.migrationsDir, 'mysql') })
 
 export async function openMysqlQueue(
   login: MysqlLogin,

@@ -1,4 +1,4 @@
-import { AppError, type SqlDatabase, type SqlRunner } from '../../kernel/index.ts'
+import { AppError, pause, type Clock, type SqlDatabase, type SqlRunner } from '../../kernel/index.ts'
 import { readMigrations, type Migration, type MigrationStep } from '../migration-files.ts'
 import type { MigrationStatement, SchemaInstaller, SchemaStatus } from '../task-store.ts'
 import { count, text } from './row-values.ts'
@@ -6,6 +6,7 @@ import { count, text } from './row-values.ts'
 export interface MysqlSchemaOptions {
   /** Two connections at least: one holds the lock of the migration. */
   readonly database: SqlDatabase
+  readonly clock: Clock
   /** Folder with the numbered .sql files. */
   readonly migrationsDir: string
 }
@@ -35,6 +36,8 @@ const alreadyThere: ReadonlySet<unknown> = new Set([1050, 1060, 1061, 1091])
 
 const lockWaitSeconds = 5
 const lockWaits = 12
+/** The server ends a session that is silent for two minutes, with its lock; a statement on a large table takes longer. */
+const lockCheckMs = 30_000
 
 interface JournalRow {
   readonly version: number
@@ -55,7 +58,7 @@ interface PendingStep {
  * marked after it: whatever moment a kill hits, the next run knows where to go on.
  */
 export function mysqlSchema(options: MysqlSchemaOptions): SchemaInstaller {
-  const { database, migrationsDir } = options
+  const { database, clock, migrationsDir } = options
   const load = async (): Promise<{ migrations: Migration[]; journal: JournalRow[] }> => ({
     migrations: await readMigrations(migrationsDir),
     journal: await journalOf(database)
@@ -76,17 +79,24 @@ export function mysqlSchema(options: MysqlSchemaOptions): SchemaInstaller {
     migrate: async () => {
       const { migrations, journal } = await load()
       if (statusOf(migrations, journal).status === 'ready') return
-      await withMigrationLock(database, () => run(database, migrations))
+      await withMigrationLock({ database, clock }, (checkLock) => run(database, migrations, checkLock))
     }
   }
 }
 
-async function run(database: SqlDatabase, migrations: readonly Migration[]): Promise<void> {
+async function run(
+  database: SqlDatabase,
+  migrations: readonly Migration[],
+  checkLock: () => Promise<void>
+): Promise<void> {
   await database.execute(createJournal)
   // Read under the lock: another process may have done all of it meanwhile.
   const journal = await journalOf(database)
   refuseNewer(statusOf(migrations, journal))
-  for (const pending of pendingOf(migrations, journal)) await runStep(database, pending)
+  for (const pending of pendingOf(migrations, journal)) {
+    await checkLock()
+    await runStep(database, pending)
+  }
 }
 
 async function runStep(database: SqlDatabase, { migration, step, started }: PendingStep): Promise<void> {
@@ -134,21 +144,29 @@ function pendingOf(migrations: readonly Migration[], journal: readonly JournalRo
   )
 }
 
-/** The lock lives as long as its connection, so a killed process does not leave it behind. */
-async function withMigrationLock(database: SqlDatabase, work: () => Promise<void>): Promise<void> {
-  const held = Promise.withResolvers<void>()
-  const released = Promise.withResolvers<void>()
+/**
+ * The lock lives as long as its connection, so a killed process does not leave it behind. `work` is to call `checkLock` before what
+ * only the holder may do: it throws CONNECTION_LOST once the lock is gone.
+ */
+async function withMigrationLock(
+  { database, clock }: Pick<MysqlSchemaOptions, 'database' | 'clock'>,
+  work: (checkLock: () => Promise<void>) => Promise<void>
+): Promise<void> {
+  const held = Promise.withResolvers<SqlRunner>()
+  const released = new AbortController()
   const lock = database.transaction(
     async (runner) => {
       await takeLock(runner)
-      held.resolve()
-      await released.promise
+      held.resolve(runner)
+      while (await pause(clock, lockCheckMs, released.signal)) await requireLock(runner)
       await runner.execute(releaseLockSql, [lockName])
     },
     { readBack: () => Promise.resolve(true) }
   )
-  const done = Promise.race([held.promise, lock]).then(work)
-  await done.finally(() => released.resolve()).catch(() => undefined)
+  // Only a lock that was not taken ends `lock` first: its loss later is for `checkLock` to find.
+  const notTaken = lock.then(() => held.promise)
+  const done = Promise.race([held.promise, notTaken]).then((runner) => work(() => requireLock(runner)))
+  await done.finally(() => released.abort()).catch(() => undefined)
   await lock.catch(() => undefined)
   await done
 }
@@ -156,6 +174,7 @@ async function withMigrationLock(database: SqlDatabase, work: () => Promise<void
 /** Named after the database by the server, since locks are the server's. */
 const lockName = 'taskdeck_migration'
 const releaseLockSql = `SELECT RELEASE_LOCK(CONCAT(?, '_', MD5(DATABASE())))`
+const holdsLockSql = `SELECT IS_USED_LOCK(CONCAT(?, '_', MD5(DATABASE()))) = CONNECTION_ID() AS held`
 const takeLockSql = `SELECT GET_LOCK(CONCAT(?, '_', MD5(DATABASE())), ${lockWaitSeconds}) AS taken`
 
 async function takeLock(runner: SqlRunner): Promise<void> {
@@ -165,6 +184,24 @@ async function takeLock(runner: SqlRunner): Promise<void> {
   }
   throw new AppError('LOCK_TIMEOUT', 'operational', 'Another process is making the tables: try again when it is done.')
 }
+
+/** On the lock's own session; whatever keeps it from answering, the lock cannot be relied on. */
+async function requireLock(runner: SqlRunner): Promise<void> {
+  const [row] = await runner.execute(holdsLockSql, [lockName]).then(
+    ({ rows }) => rows,
+    (cause: unknown) => Promise.reject(lockLost(cause))
+  )
+  if (row && row['held'] !== null && count(row, 'held') === 1) return
+  throw lockLost()
+}
+
+const lockLost = (cause?: unknown): AppError =>
+  new AppError(
+    'CONNECTION_LOST',
+    'operational',
+    'The connection that keeps other processes from changing the tables was lost: run this again, it goes on where it stopped.',
+    { cause }
+  )
 
 function refuseNewer(status: SchemaStatus): void {
   if (status.status !== 'newer') return
