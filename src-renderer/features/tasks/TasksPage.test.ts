@@ -155,7 +155,9 @@ describe('the buttons of the open task', () => {
     input.value = 'clinic-main'
     input.dispatchEvent(new Event('input'))
     await flushPromises()
-    dialog()!.querySelector('form')!.dispatchEvent(new Event('submit', { cancelable: true }))
+    dialog()!
+      .querySelector('form')!
+      .dispatchEvent(new Event('submit', { cancelable: true }))
     await flushPromises()
     expect(acted()).toEqual([expect.objectContaining({ action: 'retry', confirmation: 'clinic-main' })])
   })
