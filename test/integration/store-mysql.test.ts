@@ -5,6 +5,7 @@ import { nextGroup } from '../../src-main/queue/store-mysql/claim-groups.ts'
 import { lockGroup } from '../../src-main/queue/store-mysql/claim.ts'
 import { endTasks, recordAttempts } from '../../src-main/queue/store-mysql/end-attempts.ts'
 import * as probes from '../../src-main/queue/store-mysql/reading.ts'
+import { storeProgress } from '../../src-main/queue/store-mysql/lease.ts'
 import { expiredLeases, passedDeadlines } from '../../src-main/queue/store-mysql/recover.ts'
 import type { ClaimedTask, TaskStore } from '../../src-main/queue/task-store.ts'
 import { losingReplies, MysqlQueue, tasks } from './store-mysql-queue.ts'
@@ -58,6 +59,7 @@ describe('query plans, with 20,000 tasks of four types', () => {
 
   it.each([
     ['the end of tasks', endTasks],
+    ['the report of progress', storeProgress],
     ['the record of attempts', recordAttempts]
   ])('%s meets each task by its primary key', async (_, sql) => {
     const rows = await plan(sql, [JSON.stringify([{ id: '1' }, { id: '2' }])])
@@ -98,6 +100,27 @@ describe('opening', () => {
     } finally {
       await broken.close()
     }
+  })
+})
+
+describe('the fence of a write', () => {
+  beforeEach(empty)
+
+  it.each([
+    ['the end of tasks', endTasks, { outcome: 'SUCCESS', state: 'SUCCESS', finished: 1, uncounted: 0, errorChange: 1 }],
+    ['the report of progress', storeProgress, { total: null, processed: 1, succeeded: 1, failed: 0, skipped: 0 }]
+  ])('is whole in the statement for %s: task, worker, attempt', async (_, sql, values) => {
+    const store = await queue.store(database)
+    await store.submit(tasks(1))
+    const [claimed] = await store.claim({ workerId: 'w1', types: ['t'], limit: 1, leaseMs: 60_000 })
+    const { taskId: id, attempt } = claimed!.fence
+    const write = async (fence: object): Promise<number> =>
+      (await database.execute(sql, [JSON.stringify([{ ...values, ...fence }])])).affectedRows
+    expect(await write({ id, attempt, worker: 'w2' })).toBe(0)
+    expect(await write({ id, attempt, worker: 'W1' })).toBe(0)
+    expect(await write({ id, attempt, worker: null })).toBe(0)
+    expect(await write({ id, attempt: attempt + 1, worker: 'w1' })).toBe(0)
+    expect(await write({ id, attempt, worker: 'w1' })).toBe(1)
   })
 })
 

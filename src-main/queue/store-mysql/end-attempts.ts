@@ -13,6 +13,8 @@ import { finished } from './task-rows.ts'
 /** The end of an attempt whose task's row is locked and whose fence was found to hold. */
 export interface AttemptEnd {
   readonly taskId: string
+  /** null only when the leased row itself, which the engine would never write, has none. */
+  readonly workerId: string | null
   readonly attempt: number
   readonly outcome: AttemptOutcome
   readonly state: TaskState
@@ -33,9 +35,9 @@ const mostBytes = 4_194_304
  * first and the tasks are met by primary key; measured as fast as UPDATE … IN (list) with constants.
  */
 const endedRows = `JSON_TABLE(?, '$[*]' COLUMNS (
-  id BIGINT UNSIGNED PATH '$.id', attempt INT UNSIGNED PATH '$.attempt', outcome VARCHAR(16) PATH '$.outcome',
-  state VARCHAR(16) PATH '$.state', finished INT PATH '$.finished', uncounted INT PATH '$.uncounted',
-  delay_us BIGINT PATH '$.delayUs', result MEDIUMTEXT PATH '$.result', error_change INT PATH '$.errorChange',
+  id BIGINT UNSIGNED PATH '$.id', attempt INT UNSIGNED PATH '$.attempt', worker VARCHAR(100) PATH '$.worker',
+  outcome VARCHAR(16) PATH '$.outcome', state VARCHAR(16) PATH '$.state', finished INT PATH '$.finished',
+  uncounted INT PATH '$.uncounted', delay_us BIGINT PATH '$.delayUs', result MEDIUMTEXT PATH '$.result', error_change INT PATH '$.errorChange',
   error_code VARCHAR(64) PATH '$.errorCode', error_class VARCHAR(16) PATH '$.errorClass',
   error_message TEXT PATH '$.errorMessage', total BIGINT UNSIGNED PATH '$.total',
   processed BIGINT UNSIGNED PATH '$.processed', succeeded BIGINT UNSIGNED PATH '$.succeeded',
@@ -47,7 +49,10 @@ const errorColumn = (name: string): string => `task.error_${name} = CASE WHEN en
 const progressColumn = (name: string): string => `task.progress_${name} = CASE WHEN ended.processed IS NULL
     THEN task.progress_${name} ELSE ended.${name} END`
 
-/** No column is read after another one that it depends on: a joined UPDATE promises no order of assignments. */
+/**
+ * No column is read after another one that it depends on: a joined UPDATE promises no order of assignments. The comparison of bytes
+ * needs no common collation.
+ */
 export const endTasks = `
 UPDATE ${endedRows}
 SET task.state = ended.state, task.state_since = NOW(6), task.lease_until = NULL,
@@ -57,7 +62,8 @@ SET task.state = ended.state, task.state_since = NOW(6), task.lease_until = NULL
   task.result = ended.result,
   ${['code', 'class', 'message'].map(errorColumn).join(',\n  ')},
   ${['total', 'processed', 'succeeded', 'failed', 'skipped'].map(progressColumn).join(',\n  ')}
-WHERE task.attempt = ended.attempt AND task.state IN (${leased})`
+WHERE task.attempt = ended.attempt AND CAST(task.worker_id AS BINARY) <=> CAST(ended.worker AS BINARY)
+  AND task.state IN (${leased})`
 
 /**
  * After `endTasks`, in its transaction: the attempt ended when the task's state changed. A row that is there already was not written by
@@ -107,6 +113,7 @@ function toJson(end: AttemptEnd): object {
   return {
     id: end.taskId,
     attempt: end.attempt,
+    worker: end.workerId,
     outcome: end.outcome,
     state: end.state,
     finished: finished(end.state),

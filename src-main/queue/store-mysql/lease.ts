@@ -23,17 +23,19 @@ SELECT id, attempt, state FROM taskdeck_task FORCE INDEX (PRIMARY)
 WHERE id IN (${marks(length)}) AND worker_id = ? AND state IN (${leased})`
 )
 
-const storeProgress = `
+/** The comparison of bytes needs no common collation. */
+export const storeProgress = `
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
-  id BIGINT UNSIGNED PATH '$.id', attempt INT UNSIGNED PATH '$.attempt', total BIGINT UNSIGNED PATH '$.total',
-  processed BIGINT UNSIGNED PATH '$.processed', succeeded BIGINT UNSIGNED PATH '$.succeeded',
-  failed BIGINT UNSIGNED PATH '$.failed', skipped BIGINT UNSIGNED PATH '$.skipped',
-  checkpoint MEDIUMTEXT PATH '$.checkpoint'
+  id BIGINT UNSIGNED PATH '$.id', attempt INT UNSIGNED PATH '$.attempt', worker VARCHAR(100) PATH '$.worker',
+  total BIGINT UNSIGNED PATH '$.total', processed BIGINT UNSIGNED PATH '$.processed',
+  succeeded BIGINT UNSIGNED PATH '$.succeeded', failed BIGINT UNSIGNED PATH '$.failed',
+  skipped BIGINT UNSIGNED PATH '$.skipped', checkpoint MEDIUMTEXT PATH '$.checkpoint'
 )) AS reported STRAIGHT_JOIN taskdeck_task AS task FORCE INDEX (PRIMARY) ON task.id = reported.id
 SET task.progress_total = reported.total, task.progress_processed = reported.processed,
   task.progress_succeeded = reported.succeeded, task.progress_failed = reported.failed,
   task.progress_skipped = reported.skipped, task.checkpoint = COALESCE(reported.checkpoint, task.checkpoint)
-WHERE task.attempt = reported.attempt AND task.state IN (${leased})`
+WHERE task.attempt = reported.attempt AND CAST(task.worker_id AS BINARY) = CAST(reported.worker AS BINARY)
+  AND task.state IN (${leased})`
 
 /** The comparison of bytes needs no common collation. */
 const addLines = `
@@ -108,6 +110,7 @@ export async function saveProgress(database: SqlDatabase, updates: readonly Prog
     const rows = [...held.values()].map(({ fence, progress, checkpoint }) => ({
       id: fence.taskId,
       attempt: fence.attempt,
+      worker: fence.workerId,
       ...storableProgress(progress),
       checkpoint: checkpoint ?? null
     }))

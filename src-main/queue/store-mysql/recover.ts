@@ -11,7 +11,7 @@ import { decideRetry } from '../retry.ts'
 import { storedRetryPolicy } from '../stored-policy.ts'
 import type { Recovered } from '../task-store.ts'
 import { endAttempts, type AttemptEnd } from './end-attempts.ts'
-import { count, text } from './row-values.ts'
+import { count, text, textOrNull } from './row-values.ts'
 import { leased, marks, padded, perLength, waiting } from './statement-text.ts'
 
 /** Rows of one transaction: it locks them all, and workers may want to end one of them. */
@@ -19,7 +19,7 @@ const mostAtOnce = 100
 
 /** Locked rows are being ended or renewed by someone: passed over. */
 export const expiredLeases = `
-SELECT id, type, state, attempt, attempts_used, max_attempts, retry_policy
+SELECT id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy
 FROM taskdeck_task FORCE INDEX (taskdeck_task_lease)
 WHERE lease_until <= NOW(6) AND state IN (${leased}) ORDER BY lease_until LIMIT ? FOR UPDATE SKIP LOCKED`
 
@@ -93,6 +93,7 @@ function endOf(row: SqlRow, clock: Clock): AttemptEnd {
   const state = cancelled ?? (decision.outcome === 'RETRY' ? nextState(from, 'retryLater') : nextState(from, 'fail'))
   return {
     taskId: text(row, 'id'),
+    workerId: textOrNull(row, 'worker_id'),
     attempt: count(row, 'attempt'),
     outcome: 'LEASE_EXPIRED',
     state: state ?? 'FAILED',

@@ -90,8 +90,7 @@ const attemptKey = (fence: Fence): string => `${fence.taskId}/${fence.attempt}`
 function toEnd({ settlement, state }: Accepted): AttemptEnd {
   const { fence, outcome, progress } = settlement
   return {
-    taskId: fence.taskId,
-    attempt: fence.attempt,
+    ...fence,
     outcome,
     state,
     delayMs: outcome === 'RETRY' && state === 'RETRY_WAIT' ? clampDelay(settlement.delayMs) : null,
