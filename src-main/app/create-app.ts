@@ -87,7 +87,8 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
       afterTick(tick.connectionId, tick.reading, store).catch((error: unknown) => toProblem(error, log))
     },
     lastKnownAt: (id) => observations.lastKnownAt(id),
-    onClosing: (id) => localWorker.leave(id)
+    onClosing: (id) => localWorker.leave(id),
+    onMoved: (id) => observations.forget(id)
   })
   const localWorker: LocalWorker = new LocalWorker({
     ...{ clock, places, localFile, log },

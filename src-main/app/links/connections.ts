@@ -40,6 +40,8 @@ export interface ConnectionsOptions {
   lastKnownAt(connectionId: string): Promise<number | null>
   /** Before a connection's queue is closed for good or opened otherwise. */
   onClosing(connectionId: string): Promise<void>
+  /** Its settings lead to another database from now on: what was seen under its id is not of that one. */
+  onMoved(connectionId: string): Promise<void>
 }
 
 interface Entry {
@@ -144,9 +146,8 @@ export class Connections {
         accessMode: draft.accessMode,
         mysql: draft.mysql
       }
-      await this.keepPassword(stored, draft)
-      await this.options.stored.save(stored)
-      await this.reopen(stored)
+      await this.write(stored, known, draft)
+      await this.reopen(stored, known !== null && isElsewhere(known, stored))
       return this.view(stored.id)
     })
   }
@@ -228,7 +229,21 @@ export class Connections {
     }
   }
 
-  /** First the secret: a vault that refuses leaves everything as it was. */
+  /**
+   * First the settings: a file that cannot be written leaves every secret as it was. A vault that refuses takes them back, so the
+   * user can save again.
+   */
+  private async write(stored: StoredConnection, known: StoredConnection | null, draft: ParsedDraft): Promise<void> {
+    const { stored: file, log } = this.options
+    await file.save(stored)
+    try {
+      await this.keepPassword(stored, draft)
+    } catch (error) {
+      await (known ? file.save(known) : file.remove(stored.id)).catch((second: unknown) => log.bug(second))
+      throw error
+    }
+  }
+
   private async keepPassword(stored: StoredConnection, draft: ParsedDraft): Promise<void> {
     const { secrets, log } = this.options
     if (draft.password === null) return secrets.retarget(stored.id, stored.mysql)
@@ -236,12 +251,14 @@ export class Connections {
     await secrets.keep(stored.id, stored.mysql, { password: draft.password, place: draft.keepPassword })
   }
 
-  private async reopen(stored: StoredConnection): Promise<void> {
+  private async reopen(stored: StoredConnection, moved = false): Promise<void> {
     const lastSeq = this.entries.get(stored.id)?.link.seq ?? 0
     if (this.entries.has(stored.id)) {
       await this.options.onClosing(stored.id)
       await this.entry(stored.id).link.stop()
     }
+    // Between the last reading of the old database and the first of the new one.
+    if (moved) await this.options.onMoved(stored.id).catch((error: unknown) => this.options.log.bug(error))
     this.open(stored.id, stored, lastSeq)
     await this.refreshPassword(stored)
     await this.entry(stored.id)
@@ -329,6 +346,9 @@ export class Connections {
     return done
   }
 }
+
+const isElsewhere = ({ mysql: before }: StoredConnection, { mysql: after }: StoredConnection): boolean =>
+  before.host !== after.host || before.port !== after.port || before.database !== after.database
 
 /** Changing production takes the typed name, which only `setAccessMode` asks for. */
 function refuseUnconfirmedWriting(draft: ParsedDraft, known: StoredConnection | null): void {
