@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { artifactPath, safeFileName } from './artifact-files.ts'
+import { artifactPath, freeFileName, safeFileName } from './artifact-files.ts'
 
 describe('safeFileName', () => {
   it.each([
@@ -23,4 +23,14 @@ describe('safeFileName', () => {
       expect(path.startsWith(join('/data', '7', '2') + '/')).toBe(true)
     }
   })
+})
+
+describe('freeFileName', () => {
+  it.each([
+    ['a.csv', [], 'a.csv'],
+    ['a.csv', ['a.csv'], 'a (2).csv'],
+    ['A.csv', ['a.csv'], 'A (2).csv'],
+    ['a.csv', ['a.csv', 'a (2).csv'], 'a (3).csv'],
+    ['file', ['file'], 'file (2)']
+  ])('makes %j beside %j to %j', (name, taken, free) => expect(freeFileName(name, new Set(taken))).toBe(free))
 })

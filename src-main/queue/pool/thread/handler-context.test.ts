@@ -1,5 +1,9 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../kernel/index.ts'
+import { artifactPath } from '../artifact-files.ts'
 import { cellCount, threadLimits, type FromThread, type HandedTask } from '../protocol.ts'
 import { openContext, type TaskContext } from './handler-context.ts'
 import type { WorkerLink } from './worker-link.ts'
@@ -16,7 +20,10 @@ const handed: HandedTask = {
 }
 
 /** `sent` is all that reached the worker. */
-function open(changes: Partial<HandedTask> = {}): TaskContext & { sent: Partial<FromThread>[] } {
+function open(
+  changes: Partial<HandedTask> = {},
+  artifactDir = '/nowhere'
+): TaskContext & { sent: Partial<FromThread>[] } {
   const sent: Partial<FromThread>[] = []
   const link: Pick<WorkerLink, 'tell' | 'ask'> = {
     tell: (message) => void sent.push(message),
@@ -26,7 +33,7 @@ function open(changes: Partial<HandedTask> = {}): TaskContext & { sent: Partial<
     task: { ...handed, ...changes },
     link: link as WorkerLink,
     cells: new Int32Array(cellCount),
-    artifactDir: '/nowhere',
+    artifactDir,
     clock: systemClock
   })
   return { ...opened, sent }
@@ -62,5 +69,21 @@ describe('what a handler sees', () => {
       failed: 0,
       skipped: 0
     })
+  })
+
+  it('keeps two files apart that have one safe name', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'taskdeck-artifacts-'))
+    try {
+      const { context, sent } = open({}, folder)
+      await Promise.all(
+        ['a/b.csv', 'a:b.csv'].map((name) => context.artifact({ name, contentType: 'text/csv', content: name }))
+      )
+      const names = sent.map((message) => (message.kind === 'artifact' ? message.name : ''))
+      expect(names.toSorted()).toEqual(['a_b (2).csv', 'a_b.csv'])
+      const contents = names.map((name) => readFile(artifactPath(folder, '1', 1, name), 'utf8'))
+      expect((await Promise.all(contents)).toSorted()).toEqual(['a/b.csv', 'a:b.csv'])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 })

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { taskLimits, type Clock, type LogLevel, type Progress } from '../../../kernel/index.ts'
-import { artifactPath, safeFileName } from '../artifact-files.ts'
+import { artifactPath, freeFileName, safeFileName, sameFile } from '../artifact-files.ts'
 import { truncateUtf8 } from '../../stored-text.ts'
 import { FinalError, InterruptedError, type HandlerContext, type InterruptReason } from '../handler.ts'
 import {
@@ -38,6 +38,7 @@ export function openContext({ task, link, cells, artifactDir, clock }: ContextOp
   const abort = new AbortController()
   const notes = openNotes(handover, link, clock)
   let artifacts = 0
+  const fileNames = new Set<string>()
 
   const interrupt = (reason: InterruptReason): void => {
     if (!abort.signal.aborted) abort.abort(new InterruptedError(reason))
@@ -64,7 +65,9 @@ export function openContext({ task, link, cells, artifactDir, clock }: ContextOp
       if (++artifacts > threadLimits.artifacts) {
         throw new FinalError('TOO_MANY_ARTIFACTS', `An attempt may keep ${threadLimits.artifacts} files at most.`)
       }
-      const name = safeFileName(file.name)
+      // Different names may be made to one safe name, and a handler may give one twice: neither file replaces the other.
+      const name = freeFileName(safeFileName(file.name), fileNames)
+      fileNames.add(sameFile(name))
       const path = artifactPath(artifactDir, task.taskId, task.attempt, name)
       await mkdir(dirname(path), { recursive: true })
       await writeFile(path, bytes, { mode: 0o600, signal: abort.signal })
