@@ -54,6 +54,7 @@ export class ThreadPool implements PoolThreadListener {
   private slots: number
   private start: ThreadStart
   private watching = false
+  private watchingHeaps = false
   private waitingToStart = false
 
   constructor(options: ThreadPoolOptions) {
@@ -61,7 +62,6 @@ export class ThreadPool implements PoolThreadListener {
     this.slots = options.slots
     this.start = options.start
     this.startBackoff = new Backoff(options.clock, { firstMs: 200, capMs: 30_000 })
-    void this.watchHeaps()
   }
 
   get threadCount(): number {
@@ -229,6 +229,7 @@ export class ThreadPool implements PoolThreadListener {
     if (this.waitingToStart || starting >= this.cores || usable >= this.slots) return
     const thread = new PoolThread(this.start, this.options.clock, this)
     this.threads.add(thread)
+    void this.watchHeaps()
     this.later(readyMs, this.stopped.signal, () => {
       if (!thread.wasReady) void thread.terminate()
     })
@@ -266,7 +267,10 @@ export class ThreadPool implements PoolThreadListener {
     if (next && next.queuedAt < now - waitMs) this.startThread()
   }
 
+  /** From the first thread on: a pool that never had one is not stopped either. */
   private async watchHeaps(): Promise<void> {
+    if (this.watchingHeaps) return
+    this.watchingHeaps = true
     const { clock } = this.options
     while (await pause(clock, heapCheckMs, this.stopped.signal)) {
       const before = clock.monotonic() - heapCheckMs
