@@ -17,7 +17,7 @@ import {
   unlock,
   type StepName
 } from './support/connection-form.ts'
-import { bar, drawer, enqueueInto, freshness, openConnection, openTask, patient } from './support/operator.ts'
+import { bar, drawer, enqueueInto, freshness, openConnection, openPage, openTask, patient } from './support/operator.ts'
 import { openShell, shellKinds, type OpenShell } from './support/shells.ts'
 
 describe.each(shellKinds)('connections in the %s shell', (kind) => {
@@ -48,6 +48,13 @@ describe.each(shellKinds)('connections in the %s shell', (kind) => {
     await testStep(page, step).getByRole('alert').getByText(what, { exact: true }).waitFor()
     expect(await page.getByRole('listitem').getByRole('alert').count()).toBe(1)
   }
+
+  it('start with the local queue, which has nothing to set', async () => {
+    await openPage(page, 'Connections')
+    await page.getByText('The queue of this machine is always there.').waitFor()
+    expect(await page.getByRole('radio').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Remove the connection' }).count()).toBe(0)
+  })
 
   it('are tested step by step, and what does not work is said at its step', async () => {
     await fillConnection(page, { ...account, name: 'orders' })
