@@ -125,5 +125,6 @@ async function takeTheme(page, operator, theme) {
   await operator.openPage(page, 'Local worker')
   await take('local-worker')
   await operator.openPage(page, 'Connections')
+  await page.getByRole('row').filter({ hasText: 'orders-dev' }).click()
   await take('connections')
 }
