@@ -189,7 +189,10 @@ export interface TaskStore {
   reportWorker(report: WorkerReport): Promise<void>
 
   // recovery: any process may run it at any time
-  /** Expired leases and passed deadlines, at most `limit` of each; call again while it returns that many. */
+  /**
+   * Expired leases and passed deadlines, at most `limit` of each; call again while it returns that many. Also forgets some of the
+   * workers that stopped an hour ago or fell silent a day ago.
+   */
   recover(limit: number): Promise<Recovered[]>
 
   // operators

@@ -1,5 +1,8 @@
 import { AppError, taskLimits } from '../kernel/index.ts'
 
+/** Which workers are forgotten, by the age of their last sign (ms), and how many of them in one recovery at most. */
+export const forgottenWorkers = { stoppedForMs: 3_600_000, silentForMs: 86_400_000, atOnce: 100 } as const
+
 /** What every store's column holds: printable ASCII, 100 characters. Throws INVALID_INPUT. */
 export function checkWorkerId(id: string): void {
   if (!/^[\x21-\x7e]{1,100}$/.test(id))

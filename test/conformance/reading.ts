@@ -209,6 +209,38 @@ export function describeReading(queue: QueueUnderTest): void {
       expect(first.lastHeartbeatAt - first.startedAt).toBeGreaterThanOrEqual(60_000 - 1)
     })
 
+    it('are forgotten by recovery an hour after they stopped and a day after they fell silent, some at a time', async () => {
+      const minute = 60_000
+      const age = async (id: string, minutes: number): Promise<void> => {
+        const value = queue.shifted('last_heartbeat_at', -minutes * minute)
+        await queue.sql(`UPDATE taskdeck_worker SET last_heartbeat_at = ${value} WHERE id = '${id}'`)
+      }
+      const known = async (): Promise<string[]> =>
+        (await queue.sql('SELECT id FROM taskdeck_worker ORDER BY id')).map((row) => String(row['id']))
+      for (const [id, status, minutes] of [
+        ['alive', 'running', 0],
+        ['silent-23h', 'running', 23 * 60],
+        ['silent-25h', 'running', 25 * 60],
+        ['stopped-50m', 'stopped', 50],
+        ['stopped-70m', 'stopped', 70]
+      ] as const) {
+        await queue.store.reportWorker(report({ id, status }))
+        await age(id, minutes)
+      }
+      expect(await queue.store.recover(10)).toEqual([])
+      expect(await known()).toEqual(['alive', 'silent-23h', 'stopped-50m'])
+      for (let n = 0; n < 101; n++) await queue.store.reportWorker(report({ id: `gone-${n}` }))
+      await queue.sql(
+        `UPDATE taskdeck_worker SET last_heartbeat_at = ${queue.shifted('last_heartbeat_at', -25 * 60 * minute)} WHERE id LIKE 'gone-%'`
+      )
+      await queue.store.recover(10)
+      expect(await known()).toHaveLength(4)
+      await queue.store.recover(10)
+      expect(await known()).toEqual(['alive', 'silent-23h', 'stopped-50m'])
+      await queue.store.reportWorker(report({ id: 'silent-25h' }))
+      expect(await known()).toContain('silent-25h')
+    })
+
     it('under one id in two live processes are a fault, whoever reported last', async () => {
       const other = await queue.open()
       const fault = async (): Promise<string | null> => (await queue.store.read()).workers[0]!.fault

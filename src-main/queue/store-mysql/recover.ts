@@ -13,6 +13,7 @@ import type { Recovered } from '../task-store.ts'
 import { endAttempts, type AttemptEnd } from './end-attempts.ts'
 import { count, text, textOrNull } from './row-values.ts'
 import { leased, marks, padded, perLength, waiting } from './statement-text.ts'
+import { forgetWorkers } from './workers.ts'
 
 /** Rows of one transaction: it locks them all, and workers may want to end one of them. */
 const mostAtOnce = 100
@@ -50,6 +51,7 @@ export async function recover(database: SqlDatabase, clock: Clock, limit: number
   const lost = await inParts(limit, (size) =>
     database.transaction((runner) => recoverLeases(runner, clock, size), again)
   )
+  await forgetWorkers(database)
   return [...lost, ...late]
 }
 

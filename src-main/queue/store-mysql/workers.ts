@@ -2,8 +2,9 @@ import { workerAliveMs, type SqlDatabase, type SqlRow, type SqlRunner, type Work
 import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
-import { checkWorkerId } from '../worker-values.ts'
+import { checkWorkerId, forgottenWorkers } from '../worker-values.ts'
 import { count, countOrNull, microseconds, text, textOrNull, time, timeOrNull } from './row-values.ts'
+import { marks, padded, perLength } from './statement-text.ts'
 
 const mostWorkers = 1_000
 
@@ -30,6 +31,26 @@ ON DUPLICATE KEY UPDATE
 export const newestWorkers = `
 SELECT id, started_at, last_heartbeat_at, ${columns} FROM taskdeck_worker FORCE INDEX (taskdeck_worker_heartbeat)
 ORDER BY last_heartbeat_at DESC LIMIT ${mostWorkers}`
+
+const isForgotten = `last_heartbeat_at < NOW(6) - INTERVAL ${microseconds(forgottenWorkers.stoppedForMs)} MICROSECOND
+  AND (status = 'stopped' OR last_heartbeat_at < NOW(6) - INTERVAL ${microseconds(forgottenWorkers.silentForMs)} MICROSECOND)`
+
+export const findForgotten = `
+SELECT id FROM taskdeck_worker FORCE INDEX (taskdeck_worker_heartbeat)
+WHERE ${isForgotten} ORDER BY last_heartbeat_at LIMIT ${forgottenWorkers.atOnce}`
+
+const deleteForgotten = perLength(
+  (length) => `DELETE FROM taskdeck_worker WHERE id IN (${marks(length)}) AND ${isForgotten}`
+)
+
+/** Looks without locks first: mostly there is none. One that reports again in between stays. */
+export async function forgetWorkers(database: SqlDatabase): Promise<void> {
+  const ids = padded((await database.execute(findForgotten)).rows.map((row) => text(row, 'id')))
+  if (ids.length === 0) return
+  await database.transaction((runner) => runner.execute(deleteForgotten(ids.length), ids), {
+    readBack: () => Promise.resolve(undefined)
+  })
+}
 
 /** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
 export async function reportWorker(database: SqlDatabase, report: WorkerReport): Promise<void> {

@@ -5,6 +5,7 @@ import type { Recovered } from '../task-store.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { finishAttempt, type AttemptEnd } from './settle.ts'
 import { isWaiting } from './states.ts'
+import { forgetWorkers, hasForgotten } from './workers.ts'
 
 export const expiredLeases = `
 SELECT CAST(id AS TEXT) AS id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy
@@ -42,13 +43,15 @@ interface LateRow {
 export async function recover(file: QueueFile, clock: Clock, limit: number): Promise<Recovered[]> {
   const found = await file.read((session) => {
     const one = { at: session.at, limit: 1 }
-    return session.get(expiredLeases, one) !== undefined || session.get(passedDeadlines, one) !== undefined
+    const hasTasks = session.get(expiredLeases, one) !== undefined || session.get(passedDeadlines, one) !== undefined
+    return hasTasks || hasForgotten(session)
   })
   if (!found || !(limit >= 1)) return []
   return file.write((session) => {
     const parameters = { at: session.at, limit: Math.floor(limit) }
     const expired = session.all<ExpiredRow>(expiredLeases, parameters)
     const late = session.all<LateRow>(passedDeadlines, parameters)
+    forgetWorkers(session)
     return [...expired.map((row) => endExpired(session, clock, row)), ...late.map((row) => endLate(session, row))]
   })
 }

@@ -2,7 +2,7 @@ import { workerAliveMs, type WorkerRow } from '../../kernel/index.ts'
 import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
-import { checkWorkerId } from '../worker-values.ts'
+import { checkWorkerId, forgottenWorkers } from '../worker-values.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { toMicroseconds, toMs } from './task-rows.ts'
 
@@ -53,6 +53,20 @@ interface StoredWorker {
   readonly claim_p99_ms: number | null
   readonly database_state: string
   readonly fault: string | null
+}
+
+const findForgotten = `
+SELECT id FROM taskdeck_worker INDEXED BY taskdeck_worker_heartbeat
+WHERE last_heartbeat_at < :at - ${toMicroseconds(forgottenWorkers.stoppedForMs)}
+  AND (status = 'stopped' OR last_heartbeat_at < :at - ${toMicroseconds(forgottenWorkers.silentForMs)})
+ORDER BY last_heartbeat_at LIMIT ${forgottenWorkers.atOnce}`
+
+const deleteForgotten = `DELETE FROM taskdeck_worker WHERE id IN (${findForgotten})`
+
+export const hasForgotten = (session: Session): boolean => session.get(findForgotten, { at: session.at }) !== undefined
+
+export function forgetWorkers(session: Session): void {
+  session.run(deleteForgotten, { at: session.at })
 }
 
 /** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
