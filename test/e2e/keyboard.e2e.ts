@@ -37,6 +37,7 @@ describe.each(shellKinds)('the keyboard in the %s shell', (kind) => {
     await page.keyboard.type('#2')
     await palette().getByRole('option', { name: 'Open task 2' }).waitFor()
     await page.keyboard.press('Enter')
+    await palette().waitFor({ state: 'detached' })
     await drawn('Second of three')
     await page.keyboard.press('Escape')
     await drawer(page).waitFor({ state: 'detached' })
