@@ -12,7 +12,8 @@ describe('ThreadPool', () => {
       return sleep(ms, signal)
     }
     const nothing = (): undefined => undefined
-    const config = { mode: 'run', builtIn: false, files: [], fileOfType: {}, artifactDir: '', cacheDir: '' } as const
+    const mode = 'run' as const
+    const config = { mode, builtIn: false, files: [], fileOfType: {}, artifactDir: '', cacheDir: '' }
     const pool = new ThreadPool({
       clock,
       slots: 1,

@@ -78,7 +78,7 @@ describe('what a handler sees', () => {
       await Promise.all(
         ['a/b.csv', 'a:b.csv'].map((name) => context.artifact({ name, contentType: 'text/csv', content: name }))
       )
-      const names = sent.map((message) => (message.kind === 'artifact' ? message.name : ''))
+      const names = sent.map((message) => (message.kind === 'artifact' && message.name) || '')
       expect(names.toSorted()).toEqual(['a_b (2).csv', 'a_b.csv'])
       const contents = names.map((name) => readFile(artifactPath(folder, '1', 1, name), 'utf8'))
       expect((await Promise.all(contents)).toSorted()).toEqual(['a/b.csv', 'a:b.csv'])
