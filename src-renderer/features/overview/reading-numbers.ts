@@ -9,6 +9,8 @@ export interface ReadingNumbers {
   readonly out1m: number
   readonly oldest: QueueReading['oldest'][number] | null
   readonly failureRate: number | null
+  /** Above its threshold, over enough attempts to say so. */
+  readonly failureHigh: boolean
   readonly alive: readonly WorkerRow[]
   readonly known: readonly WorkerRow[]
   /** Known but without a heartbeat, the longest silent first. */
@@ -21,13 +23,15 @@ export function numbersOf(reading: QueueReading): ReadingNumbers {
   const isAlive = (worker: WorkerRow): boolean => reading.at - worker.lastHeartbeatAt < workerAliveMs
   const waiting = reading.depth.filter(({ state }) => state === 'QUEUED' || state === 'RETRY_WAIT')
   const ended = sum((flow) => flow.ended5m)
+  const failed = sum((flow) => flow.failed5m)
   return {
     depth: reading.depth.reduce((total, part) => total + part.count, 0),
     waiting: waiting.reduce((total, part) => total + part.count, 0),
     in1m: sum((flow) => flow.submitted1m),
     out1m: sum((flow) => flow.finished1m),
     oldest: [...reading.oldest].sort((a, b) => b.ageMs - a.ageMs)[0] ?? null,
-    failureRate: ended === 0 ? null : sum((flow) => flow.failed5m) / ended,
+    failureRate: ended === 0 ? null : failed / ended,
+    failureHigh: ended >= enoughAttempts && failed / ended > thresholds.failureRate,
     known,
     alive: known.filter(isAlive),
     silent: known.filter((worker) => !isAlive(worker)).sort((a, b) => a.lastHeartbeatAt - b.lastHeartbeatAt)
