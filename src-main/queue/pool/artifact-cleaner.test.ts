@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ArtifactCleaner } from './artifact-cleaner.ts'
 import { artifactPath } from './artifact-files.ts'
-import { ManualClock } from './manual-clock.fixture.ts'
+import { ManualClock } from '../manual-clock.fixture.ts'
 
 const dayMs = 86_400_000
 const hourMs = 3_600_000

@@ -3,7 +3,7 @@ import { AppError, type Fence } from '../../kernel/index.ts'
 import type { LogEntry, ProgressUpdate, TaskStore } from '../task-store.ts'
 import { AttemptNotes } from './attempt-notes.ts'
 import { DatabaseState } from './database-state.ts'
-import { ManualClock } from './manual-clock.fixture.ts'
+import { ManualClock } from '../manual-clock.fixture.ts'
 
 const fence: Fence = { taskId: '1', workerId: 'worker', attempt: 1 }
 const counts = (processed: number) => ({ total: null, processed, succeeded: 0, failed: 0, skipped: 0 })

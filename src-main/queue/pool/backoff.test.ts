@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Backoff } from './backoff.ts'
-import { ManualClock } from './manual-clock.fixture.ts'
+import { ManualClock } from '../manual-clock.fixture.ts'
 
 it('grows to its cap, never without a share of chance, and starts again after a success', () => {
   const backoff = new Backoff(new ManualClock(), { firstMs: 100, capMs: 1_000 })

@@ -4,7 +4,7 @@ import type { ClaimedTask, TaskStore } from '../task-store.ts'
 import { ClaimLoop } from './claim-loop.ts'
 import { DatabaseState } from './database-state.ts'
 import { claimedTask } from './lease.fixture.ts'
-import { ManualClock } from './manual-clock.fixture.ts'
+import { ManualClock } from '../manual-clock.fixture.ts'
 
 const pollMs = 1_000
 

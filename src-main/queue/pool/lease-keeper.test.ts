@@ -5,7 +5,7 @@ import { DatabaseState } from './database-state.ts'
 import { claimedTask } from './lease.fixture.ts'
 import { LeaseBook } from './lease-book.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
-import { ManualClock } from './manual-clock.fixture.ts'
+import { ManualClock } from '../manual-clock.fixture.ts'
 
 const leaseMs = 3_000
 

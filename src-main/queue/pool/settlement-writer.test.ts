@@ -4,7 +4,7 @@ import type { Settlement, SettleResult, TaskStore } from '../task-store.ts'
 import { DatabaseState } from './database-state.ts'
 import { claimedTask } from './lease.fixture.ts'
 import { LeaseBook } from './lease-book.ts'
-import { ManualClock } from './manual-clock.fixture.ts'
+import { ManualClock } from '../manual-clock.fixture.ts'
 import { SettlementWriter } from './settlement-writer.ts'
 
 const away = new AppError('CONNECTION_LOST', 'operational', 'away')

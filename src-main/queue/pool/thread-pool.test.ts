@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ManualClock } from './manual-clock.fixture.ts'
+import { ManualClock } from '../manual-clock.fixture.ts'
 import { ThreadPool } from './thread-pool.ts'
 
 describe('ThreadPool', () => {

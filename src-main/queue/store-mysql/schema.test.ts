@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SqlDatabase, SqlResult, SqlRow } from '../../kernel/index.ts'
-import { ManualClock } from '../pool/manual-clock.fixture.ts'
+import { ManualClock } from '../manual-clock.fixture.ts'
 import { mysqlSchema } from './schema.ts'
 
 const answer = (...rows: SqlRow[]): SqlResult => ({ rows, affectedRows: 0, insertId: '0' })

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.ts'
+import type { Clock } from '../kernel/index.ts'
 
 interface Sleeper {
   readonly at: number
