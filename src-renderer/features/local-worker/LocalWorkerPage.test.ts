@@ -54,6 +54,18 @@ describe('the worker', () => {
     expect(page.wrapper.find('.controls [role=alert]').text()).toContain('/x is not a folder')
   })
 
+  it('says it once, although the worker tells it of itself too', async () => {
+    const problem = { code: 'FILE_UNAVAILABLE', kind: 'user' as const, message: '/x is not a folder', details: {} }
+    await open({ ...scene.localWorker, problem })
+    expect(page.wrapper.findAll('[role=alert]')).toHaveLength(1)
+    page.app.gate = () => {
+      throw problemError(problem)
+    }
+    await button('Start the worker').trigger('click')
+    await flushPromises()
+    expect(page.wrapper.findAll('[role=alert]')).toHaveLength(1)
+  })
+
   it('lists its handlers and the files that it could not read', async () => {
     await open({ ...running, problems: demoProblems })
     expect(page.wrapper.find('.handlers').text()).toContain('invoice.issue')
@@ -92,6 +104,17 @@ describe('enqueueing', () => {
         task: { type: 'cpu', payload: '{"ms":2000}', title: '', priority: 5, runAt: null }
       }
     ])
+  })
+
+  it('stays with the chosen type while its file is broken', async () => {
+    await open({ ...running, handlers: demoHandlers.filter((one) => one.type === 'invoice.issue') })
+    dispatch({
+      kind: 'localWorker',
+      localWorker: { ...running, handlers: demoHandlers.filter((one) => one.type === 'cpu') }
+    })
+    await flushPromises()
+    await send()
+    expect(submitted()).toMatchObject([{ task: { type: 'invoice.issue' } }])
   })
 
   it('sends nothing while a JSON payload is broken, and says so', async () => {
