@@ -86,7 +86,9 @@ function parseUrl(text: string): URL {
   try {
     return new URL(text)
   } catch {
-    throw invalid('Write the address as mysql://user:password@host:port/database')
+    throw invalid(
+      'Write the address as mysql://user:password@host:port/database, with @ in a user name or password as %40, : as %3A and / as %2F'
+    )
   }
 }
 
