@@ -1,4 +1,13 @@
-import { IconBolt, IconLanguage, IconMoon, IconPlus, IconRefresh, IconSun, IconSunMoon } from '@tabler/icons-vue'
+import {
+  IconBolt,
+  IconLanguage,
+  IconMoon,
+  IconPlus,
+  IconRefresh,
+  IconSend,
+  IconSun,
+  IconSunMoon
+} from '@tabler/icons-vue'
 import { useI18n } from 'vue-i18n'
 import type { Settings } from '@contract'
 import { useAppStore } from '@/state/app-store.ts'
@@ -52,6 +61,7 @@ export function useFrameCommands(): void {
       icon: IconPlus,
       to: { name: 'connection-new' }
     },
+    { id: 'enqueue', group: 'do', name: t('frame.commands.enqueue'), icon: IconSend, to: { name: 'local-worker' } },
     ...sampleCommands(),
     {
       id: 'retry-now',
