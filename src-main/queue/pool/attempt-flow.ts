@@ -115,7 +115,9 @@ export class AttemptFlow {
     if (settlement.outcome !== 'RETRY' && settlement.outcome !== 'FAILED') return
     const { taskId, attempt } = settlement.fence
     const { code, message } = settlement.error
-    const then = settlement.outcome === 'RETRY' ? `again in ${settlement.delayMs} ms` : 'failed'
-    this.parts.log('warn', `attempt ${attempt}: ${code}: ${message.slice(0, 300)}; ${then}`, taskId)
+    const then =
+      settlement.outcome === 'RETRY' ? `next attempt in ${(settlement.delayMs / 1000).toFixed(1)} s` : 'not tried again'
+    const what = message.slice(0, 300).replace(/\.$/, '')
+    this.parts.log('warn', `attempt ${attempt} failed, ${code}: ${what}; ${then}`, taskId)
   }
 }
