@@ -52,7 +52,7 @@ describe.each(shellKinds)('tasks in the %s shell', (kind) => {
     await open.getByText('Artifacts 1').click()
     const report = await shell.save(() => open.getByRole('button', { name: 'Download' }).click())
     expect(report.name).toBe('import-errors.csv')
-    const [header, ...rows] = parse<string[]>(report.text, {})
+    const [header, ...rows] = parse(report.text)
     expect(header).toEqual(['row', 'reason', 'data'])
     expect(rows).toHaveLength(200)
     expect(await isOff('Retry')).toBe(true)
