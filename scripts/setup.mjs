@@ -58,7 +58,7 @@ export async function ensureDependencies() {
   const npmsCopy = join(modules, '.package-lock.json')
   const installedByHand = !existsSync(stamp) && existsSync(npmsCopy) && mtime(npmsCopy) >= mtime(lock)
   if (!installedByHand) {
-    say('Installing packages (npm ci), about half a minute ...')
+    say('Installing packages (npm ci): half a minute, or some on a slow machine or network ...')
     const [command, ...args] = npmCommand()
     // the build tools are development packages, whatever NODE_ENV says
     const flags = ['ci', '--include=dev', '--include=optional', '--loglevel=error', '--no-progress']

@@ -52,8 +52,11 @@ function parse(args) {
   try {
     values = parseArgs({ args, options }).values
   } catch (error) {
-    refuse(error.message)
+    refuse(error.code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL' ? strayText(error) : error.message)
   }
+  // npm takes what stands before a `--` as its own: a start without the demo would say nothing of it
+  const swallowed = Object.keys(options).find((name) => values[name] === undefined && npmTook(name))
+  if (swallowed) refuse(`--${swallowed} went to npm: write -- before the options, as in npm start -- --${swallowed}.`)
   const { shell, port, data, demo = false, help = false } = values
   if (shell !== undefined && shell !== 'electron' && shell !== 'server')
     refuse(`--shell is "electron" or "server", not "${shell}".`)
@@ -63,6 +66,16 @@ function parse(args) {
     refuse('--port belongs to the server shell: the window listens on none.')
   if (data === '') refuse('--data needs a folder.')
   return { shell, port, demo, help, data: data === undefined ? defaultDataDir() : resolve(callerDir(), data) }
+}
+
+/** `--shell` and `--help` are npm's own options too and always have a value. */
+function npmTook(name) {
+  return ['demo', 'data', 'port'].includes(name) && process.env[`npm_config_${name}`] !== undefined
+}
+
+function strayText(error) {
+  const stray = /'(.*)'/.exec(error.message)?.[1] ?? ''
+  return `"${stray}" belongs to no option. Options follow a --, as in npm start -- --shell server.`
 }
 
 function refuse(text) {
