@@ -116,6 +116,15 @@ export function describeClaiming(queue: QueueUnderTest): void {
       expect(await queue.state(late)).toBe('QUEUED')
     })
 
+    it('takes what is due beside a task of another type whose deadline passed', async () => {
+      await queue.passDeadline(await queue.submit({ type: 'a' }))
+      await queue.passDeadline(await queue.submit({ type: 'a' }))
+      const due = [await queue.submit({ type: 'b' }), await queue.submit({ type: 'b' })]
+      const types = ['a', 'b']
+      expect(ids(await queue.claim(1, { types }))).toEqual(due.slice(0, 1))
+      expect(ids(await queue.claim(1, { types }))).toEqual(due.slice(1))
+    })
+
     it('takes only the named types', async () => {
       await queue.submit({ type: 'u' })
       await queue.submit({ type: 'T' })

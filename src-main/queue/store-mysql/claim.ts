@@ -179,8 +179,34 @@ async function pickLevel(
     const last = rows.at(-1)
     used.set(group, last && rows.length === share ? { ...group, floor: text(last, 'run_at') } : undefined)
   }
-  if (picked.length < wanted) for (const group of level) used.set(group, undefined)
-  return picked
+  if (picked.length === wanted) return picked
+  for (const group of level) used.set(group, undefined)
+  const counted = shares.reduce((sum, share) => sum + share, 0)
+  return counted < wanted ? picked : [...picked, ...(await pickBeyond(runner, level, picked, wanted))]
+}
+
+/**
+ * Tasks that were counted as the longest due may be past their deadline or held by another claimer. Without this they would
+ * keep from the other types of their priority what they do not take themselves.
+ */
+async function pickBeyond(
+  runner: SqlRunner,
+  level: readonly ClaimGroup[],
+  picked: readonly Picked[],
+  wanted: number
+): Promise<Picked[]> {
+  const taken = new Set(picked.map(({ row }) => text(row, 'id')))
+  const more: Picked[] = []
+  for (const group of level) {
+    const missing = wanted - picked.length - more.length
+    if (missing === 0) break
+    // Rows that this transaction has locked already are found again: its own locks are not passed over.
+    const again = picked.filter((one) => one.group === group).length
+    const { rows } = await runner.execute(lockGroup, [group.rank, group.type, group.floor, again + missing])
+    const fresh = rows.filter((row) => !taken.has(text(row, 'id'))).slice(0, missing)
+    more.push(...fresh.map((row) => ({ group, row })))
+  }
+  return more
 }
 
 /** How many of the `wanted` longest due tasks each group has. */
