@@ -2,8 +2,8 @@ import type { ConnectionView, Problem, QueueReading } from '@contract'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
 
 /**
- * `picture`: numbers and charts, possibly old. `start`: a queue in which nothing ever happened. `blocked`: password, tables or
- * server missing, and no picture. `unknown`: no such connection. `failed`: the picture cannot be had. `loading`: not yet known.
+ * `picture`: numbers and charts, possibly old. `start`: a queue in which nothing ever happened. `blocked`: the tables, or
+ * password or server and a picture, are missing. `unknown`: no such connection. `failed`: the picture cannot be had. `loading`: not yet known.
  */
 export type OverviewState = 'loading' | 'picture' | 'start' | 'blocked' | 'unknown' | 'failed'
 
@@ -16,9 +16,9 @@ export function overviewState(
   if (!connections.loaded) return 'loading'
   if (!connections.current) return 'unknown'
   const { status } = connections.current.link
-  if (status === 'locked' || status === 'schema') return 'blocked'
+  if (status === 'schema') return 'blocked'
   if (reading && ring) return hasHistory(reading, ring) ? 'picture' : 'start'
-  if (status === 'lost' && !reading) return 'blocked'
+  if (status === 'locked' || (status === 'lost' && !reading)) return 'blocked'
   return problem && !ring ? 'failed' : 'loading'
 }
 
