@@ -63,8 +63,9 @@ export interface Handler {
   execute(context: HandlerContext, payload: unknown): unknown
 }
 
-/** Declares a handler. Export what it returns, by any name. */
+/** Declares a handler. Export what it returns, by any name. Throws a TypeError when a part is missing that no task can do without. */
 export function defineHandler<Schema extends z.ZodType>(definition: HandlerDefinition<Schema>): Handler {
+  refuseIncomplete(definition)
   return {
     [brand]: true,
     type: definition.type,
@@ -74,6 +75,13 @@ export function defineHandler<Schema extends z.ZodType>(definition: HandlerDefin
     // The runner parses the payload with `definition.payload` before it calls this.
     execute: (context, payload) => definition.execute(context, payload as z.output<Schema>)
   }
+}
+
+/** Most handlers are JavaScript or loaded without a type check: better told when the file is read than by every task. */
+function refuseIncomplete({ type, payload, execute }: { type?: unknown; payload?: unknown; execute?: unknown }): void {
+  if (typeof execute !== 'function') throw new TypeError(`The handler "${String(type)}" has no execute function.`)
+  if (typeof payload !== 'object' || payload === null || !('safeParse' in payload))
+    throw new TypeError(`The handler "${String(type)}" has no payload: give it a zod schema, z.object({}) for none.`)
 }
 
 export function isHandler(value: unknown): value is Handler {
