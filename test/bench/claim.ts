@@ -3,7 +3,7 @@ import { newTask, type SqlDatabase } from '../../src-main/kernel/index.ts'
 import type { TaskStore } from '../../src-main/queue/task-store.ts'
 import { startPrivateMariaDb } from '../support/mariadb.ts'
 import { openTestQueue } from '../support/open-queue.ts'
-import { atLeast, finish, type Goal } from '../support/report.ts'
+import { atLeast, finish, median, type Goal } from '../support/report.ts'
 import { RawLoop } from './raw-loop.ts'
 
 /*
@@ -98,9 +98,4 @@ async function drain(store: TaskStore, batch: number): Promise<number> {
     )
     done += settled.filter((result) => result.state === 'SUCCESS').length
   }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }

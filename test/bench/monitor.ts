@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { SqlDatabase } from '../../src-main/kernel/index.ts'
 import { startPrivateMariaDb } from '../support/mariadb.ts'
 import { openTestQueue } from '../support/open-queue.ts'
-import { atMost, finish, type Goal } from '../support/report.ts'
+import { atMost, finish, median, type Goal } from '../support/report.ts'
 
 /*
  * What one tick of monitoring costs the server at growing table sizes, beside the plain statements of the first design article
@@ -116,9 +116,4 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await work()
   return performance.now() - start
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }

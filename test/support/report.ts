@@ -30,6 +30,12 @@ export const exactly = (name: string, value: number, unit: string, wanted: numbe
   holds: value === wanted
 })
 
+/** NaN of nothing. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
 const round = (value: number): number => Number(value.toPrecision(4))
 
 /** Prints facts and goals (the last line is one JSON object with `--json`) and sets the exit code to 1 when a goal does not hold. */
