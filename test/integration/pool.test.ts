@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AppError, type NewTaskInput } from '../../src-main/kernel/index.ts'
@@ -201,17 +201,21 @@ describe('a database that fails', () => {
 
 describe('stopping', () => {
   it('lets what runs finish, hands back the rest, and claims nothing more', async () => {
-    const { store, worker } = await startWorker({ slots: 3, graceMs: 1_500 })
-    const notes = join(temporaryDir(), 'notes')
+    const { store, worker } = await startWorker({ slots: 3, graceMs: 3_000 })
+    const dir = temporaryDir()
+    const gate = join(dir, 'gate')
+    const notes = join(dir, 'notes')
     const [quick = '', deaf = '', polite = ''] = store.submit(
-      task('sleep', { ms: 200 }),
+      task('gated', { file: gate }),
       task('deaf'),
       task('polite', { file: notes })
     )
     await store.until(() => worker.status().running === 3)
     await store.until(() => readOr(notes, '').includes('started'))
     const waiting = store.submit(task('sleep', { ms: 0 }))
-    await Promise.all([worker.stop(), worker.stop()])
+    const stopped = [worker.stop(), worker.stop()]
+    writeFileSync(gate, '')
+    await Promise.all(stopped)
     expect(store.row(quick).state).toBe('SUCCESS')
     for (const id of [deaf, polite]) {
       expect(store.row(id)).toMatchObject({ state: 'QUEUED', attemptsUsed: 0 })

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineHandler, FinalError } from 'taskdeck'
 import { z } from 'zod'
@@ -80,6 +80,16 @@ export const deaf = defineHandler({
   payload: nothing,
   example: {},
   execute: () => new Promise(() => undefined)
+})
+
+export const gated = defineHandler({
+  type: 'gated',
+  description: 'Ends well once its file exists.',
+  payload: z.object({ file: z.string() }),
+  example: { file: '/tmp/gate' },
+  async execute(_context, { file }) {
+    while (!existsSync(file)) await sleep(10)
+  }
 })
 
 export const polite = defineHandler({
