@@ -307,9 +307,18 @@ export const contract = {
       .output(z.object({ from: taskState, to: taskState, auditId: z.string() })),
     /** The file's bytes; at most 16 MiB. */
     artifact: base.input(z.object({ connectionId, taskId, artifactId: z.string().max(20) })).output(z.instanceof(Blob)),
+    /** `count` copies of one task. `requestId` makes a repeated press harmless; left out, each call is a press of its own. */
     submit: base
-      .input(z.object({ connectionId, task: newTask, count: z.int().min(1).max(10_000).default(1) }))
-      .output(z.object({ created: z.int(), existing: z.int(), firstId: taskId }))
+      .input(
+        z.object({
+          connectionId,
+          task: newTask,
+          count: z.int().min(1).max(10_000).default(1),
+          requestId: z.uuid().nullable().default(null),
+          /** The connection's name, typed, when it is production. */ confirmation: z.string().max(60).default('')
+        })
+      )
+      .output(z.object({ created: z.int(), existing: z.int(), firstId: taskId, auditId: z.string() }))
   },
   localWorker: {
     get: base.output(localWorkerView),

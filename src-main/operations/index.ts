@@ -1,6 +1,7 @@
 export { createOperations, writeBlock } from './operations.ts'
 export type { ActRequest, ActionTarget, Operations, OperationsOptions } from './operations.ts'
 export type { Answer } from './outcome.ts'
+export type { SubmitCounts, SubmitRequest, Submitted } from './submission.ts'
 export { maskJson } from './mask-json.ts'
 export type { MaskedJson } from './mask-json.ts'
 export { maskText } from './mask-text.ts'

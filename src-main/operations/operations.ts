@@ -4,6 +4,7 @@ import type { Clock, OperatorAction } from '../kernel/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
 import { answerOf, outcomeOfError, outcomeOfResult, parseOutcome, unknownOutcome } from './outcome.ts'
 import type { Answer, Outcome } from './outcome.ts'
+import { submitAction, submitAudited, type SubmitRequest, type Submitted } from './submission.ts'
 
 /** The connection that an action goes to. */
 export interface ActionTarget {
@@ -31,9 +32,11 @@ export interface Operations {
    * throws, AUDIT_UNAVAILABLE or DISK_FULL when it cannot be recorded, and COMMIT_UNKNOWN when no answer came in time.
    */
   act(request: ActRequest): Promise<Answer>
+  /** Submits tasks that an operator made by hand. Throws like `act`, except for what a task's state forbids. */
+  submit(request: SubmitRequest): Promise<Submitted>
   /**
-   * Gives the intents of an earlier run that have no outcome one: unknown, with the state that the task is in now. Those whose
-   * store is not there (undefined) or does not answer stay. Returns how many were settled.
+   * Gives the intents of an earlier run that have no outcome one: unknown, with the state that the task is in now (a submit has no
+   * single task to look at). Those whose store is not there (undefined) or does not answer stay. Returns how many were settled.
    */
   reconcile(storeOf: (connectionId: string) => Pick<TaskStore, 'get'> | undefined): Promise<number>
 }
@@ -83,12 +86,19 @@ class AuditedOperations implements Operations {
     return withDeadline(clock, deadlineMs, this.join(request), () => unknownOutcome())
   }
 
+  async submit(request: SubmitRequest): Promise<Submitted> {
+    const { audit, clock, deadlineMs = 30_000 } = this.options
+    checkAllowed(request)
+    const record = (id: string, outcome: object): Promise<void> => this.record(id, outcome)
+    return withDeadline(clock, deadlineMs, submitAudited(audit, request, record), () => unknownOutcome())
+  }
+
   async reconcile(storeOf: (connectionId: string) => Pick<TaskStore, 'get'> | undefined): Promise<number> {
     const { audit, clock } = this.options
     let settled = 0
     for (const entry of await audit.unsettled(reconciledAtOnce)) {
       const store = storeOf(entry.connectionId)
-      const isOurs = (operatorActions as readonly string[]).includes(entry.action)
+      const isOurs = entry.action === submitAction || (operatorActions as readonly string[]).includes(entry.action)
       const isOver = clock.now() - entry.at >= settledAfterMs && !this.underWay.has(entry.requestId)
       if (!store || !isOurs || !isOver) continue
       const found = await this.outcomeFound(store, entry)
@@ -141,7 +151,7 @@ class AuditedOperations implements Operations {
   }
 
   /** The action is done and cannot be taken back: that its outcome was not recorded must not make it look failed. */
-  private async record(auditId: string, outcome: Outcome): Promise<void> {
+  private async record(auditId: string, outcome: object): Promise<void> {
     try {
       await this.options.audit.outcome(auditId, JSON.stringify(outcome))
     } catch (error) {
@@ -150,6 +160,7 @@ class AuditedOperations implements Operations {
   }
 
   private async outcomeFound(store: Pick<TaskStore, 'get'>, entry: AuditEntry): Promise<Outcome | undefined> {
+    if (entry.action === submitAction) return { status: 'unknown', state: null }
     const { clock, deadlineMs = 30_000 } = this.options
     try {
       const task = await withDeadline(clock, deadlineMs, store.get(entry.target), () => unknownOutcome(entry.id))
@@ -160,7 +171,7 @@ class AuditedOperations implements Operations {
   }
 }
 
-function checkAllowed(request: ActRequest): void {
+function checkAllowed(request: ActionTarget & { readonly confirmation: string }): void {
   const block = writeBlock(request)
   if (block) throw block
   if (request.environment === 'production' && request.confirmation !== request.connectionName) {

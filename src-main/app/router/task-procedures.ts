@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { allowedActions, taskLimits, type NewTask, type TaskView } from '../../contract/index.ts'
 import { AppError, type AttemptError, type LogLine, type TaskDetail, type TaskSummary } from '../../kernel/index.ts'
 import { downloadableIds, maskJson, maskText, readArtifact, writeBlock } from '../../operations/index.ts'
@@ -41,8 +42,7 @@ export function taskProcedures(os: Implementer, services: Services) {
       return new File([new Uint8Array(bytes)], name, { type: contentType })
     }),
     submit: os.tasks.submit.handler(async ({ input }) => {
-      const store = await connections.writableStore(input.connectionId)
-      const result = await submitCopies(store, input.task, input.count)
+      const result = await submit(services, input)
       publish({ kind: 'tasksChanged', connectionId: input.connectionId, ids: [] })
       localWorker.nudge(input.connectionId)
       return result
@@ -58,6 +58,21 @@ async function act({ connections, operations, actor }: Services, input: ActInput
   const store = await connections.store(connectionId)
   const target = { connectionId, connectionName: name, environment, accessMode }
   return operations.act({ ...target, store, taskId, action, requestId, confirmation, actor })
+}
+
+type SubmitInput = Parameters<Parameters<Implementer['tasks']['submit']['handler']>[0]>[0]['input']
+
+async function submit({ connections, operations, actor }: Services, input: SubmitInput) {
+  const { connectionId, task, count, confirmation } = input
+  const { name, environment, accessMode } = connections.view(connectionId)
+  const store = await connections.writableStore(connectionId)
+  const answer = await operations.submit({
+    ...{ connectionId, connectionName: name, environment, accessMode, confirmation, actor, count },
+    type: task.type,
+    requestId: input.requestId ?? randomUUID(),
+    submit: () => submitCopies(store, task, count)
+  })
+  return { ...answer }
 }
 
 async function viewOf(task: TaskDetail, connectionId: string, services: Services): Promise<TaskView> {
