@@ -12,8 +12,9 @@ const rooms = {
   'schema-profiles': ['kernel'],
   monitoring: ['kernel', 'connections', 'schema-profiles'],
   alerting: ['kernel'],
-  history: ['kernel'],
-  audit: ['kernel'],
+  'sqlite-file': ['kernel'],
+  history: ['kernel', 'sqlite-file'],
+  audit: ['kernel', 'sqlite-file'],
   operations: ['kernel', 'queue', 'connections', 'schema-profiles', 'audit'],
   app: [
     'contract',
@@ -89,7 +90,7 @@ module.exports = {
     onlyIn({
       name: 'sqlite-only-in-its-adapters',
       what: 'better-sqlite3',
-      folders: 'queue/store-sqlite|history|audit'
+      folders: 'queue/store-sqlite|sqlite-file|history|audit'
     }),
     onlyIn({ name: 'web-server-only-in-its-shell', what: 'ws', folders: 'shells/server' }),
     {

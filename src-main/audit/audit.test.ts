@@ -1,4 +1,15 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
@@ -91,6 +102,18 @@ describe('audit', () => {
     db.close()
   })
 
+  it('keeps its file, and what SQLite puts beside it, from other users', async () => {
+    await open().audit.close()
+    chmodSync(file, 0o644)
+    await newIntent(open().audit, 'one')
+    const modes = readdirSync(dir).map((name) => [name, statSync(join(dir, name)).mode & 0o777])
+    expect(modes).toEqual([
+      ['audit.sqlite', 0o600],
+      ['audit.sqlite-shm', 0o600],
+      ['audit.sqlite-wal', 0o600]
+    ])
+  })
+
   it('is shared by two instances: one request counts once', async () => {
     const [one, two] = [open().audit, open().audit]
     const results = await Promise.all([one.intent(intent('both')), two.intent(intent('both'))])
@@ -160,6 +183,17 @@ describe('an audit file that cannot be used', () => {
     await expect(audit.list(1)).rejects.toMatchObject({ code: 'AUDIT_UNAVAILABLE' })
     expect(readFileSync(file)).toEqual(before)
     expect(readdirSync(dir).filter((name) => name.includes('damaged'))).toEqual([])
+  })
+
+  it('that is a pipe is not waited for, left as it is, and every action is refused', async () => {
+    execFileSync('mkfifo', [file])
+    const { audit, notice } = open()
+    expect(notice).toMatchObject({
+      code: 'AUDIT_UNAVAILABLE',
+      message: expect.stringMatching(/audit\.sqlite is not a regular file/) as string
+    })
+    await expect(audit.intent(intent('x'))).rejects.toBe(notice)
+    expect(readdirSync(dir)).toEqual(['audit.sqlite'])
   })
 
   it('in a folder that is not there refuses every action', async () => {

@@ -1,4 +1,6 @@
 import { AppError } from '../kernel/index.ts'
+import { fileFaultOf } from '../sqlite-file/index.ts'
+import type { FileFault } from '../sqlite-file/index.ts'
 import { seriesPerQuery } from './history-port.ts'
 import type { History, HistoryOptions, HistoryQuery, HistoryWindow } from './history-port.ts'
 import { Combined } from './history-store.ts'
@@ -6,8 +8,6 @@ import type { HistoryStore, LastReading, SeriesName, Tick } from './history-stor
 import { planBuckets, ruleOf } from './layers.ts'
 import type { Buckets } from './layers.ts'
 import { unusable } from './notices.ts'
-import { fileFaultOf } from './open-file.ts'
-import type { FileFault } from './open-file.ts'
 
 /** History in a file while the file can be used, else in memory. */
 export class FileHistory implements History {

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -204,6 +204,18 @@ describe('history', () => {
   })
 })
 
+it('keeps its file, and what SQLite puts beside it, from other users, also a file of an older Taskdeck', async () => {
+  await makeFile()
+  chmodSync(file, 0o644)
+  const { history } = open()
+  await tick(history, now + 2000, depth(1))
+  const modes = readdirSync(dir).map((name) => [name, statSync(join(dir, name)).mode & 0o777])
+  expect(modes).toEqual([
+    ['history.sqlite', 0o600],
+    ['history.sqlite-wal', 0o600]
+  ])
+})
+
 describe('a damaged history file', () => {
   const newer = (): void => {
     const db = new Database(file)
@@ -317,6 +329,25 @@ describe('a history file that cannot be written', () => {
     expect(notice).toMatchObject({ code: 'HISTORY_UNAVAILABLE' })
     await tick(history, start, depth(5))
     expect(known((await line(history, { from: start, to: start })).values)).toEqual([5])
+  })
+
+  it('that is a pipe, or larger than it can ever be, is neither read nor touched, and it is said', async () => {
+    execFileSync('mkfifo', [file])
+    expect(open().notice).toMatchObject({
+      code: 'HISTORY_UNAVAILABLE',
+      message: expect.stringMatching(/history\.sqlite is not a regular file/) as string
+    })
+    rmSync(file)
+    await makeFile()
+    truncateSync(file, 2 ** 31)
+    expect(open().notice).toMatchObject({
+      code: 'HISTORY_UNAVAILABLE',
+      message: expect.stringMatching(/more than 1024 MiB/) as string
+    })
+    truncateSync(file, 4096)
+    execFileSync('mkfifo', [`${file}-wal`])
+    expect(open().notice).toMatchObject({ message: expect.stringMatching(/history\.sqlite-wal is not a/) as string })
+    expect(readdirSync(dir).sort()).toEqual(['history.sqlite', 'history.sqlite-wal'])
   })
 
   it('to a user without the right to write goes on in memory', async () => {

@@ -1,5 +1,5 @@
 import { AppError } from '../kernel/index.ts'
-import type { FileFault } from './open-file.ts'
+import type { FileFault } from '../sqlite-file/index.ts'
 
 /** For a file that was set aside at the start. */
 export function rebuilt(aside: string, cause: unknown): AppError {
@@ -23,7 +23,10 @@ export function unusable(fault: FileFault, cause: unknown): AppError {
     const text = 'The history file is damaged: charts go on in memory. It will be begun anew at the next start.'
     return new AppError('HISTORY_DAMAGED', 'operational', text, { cause, details })
   }
-  const why = fault === 'locked' ? 'is in use by another Taskdeck' : 'cannot be written'
+  const why = fault === 'locked' ? 'is in use by another Taskdeck' : reasonOf(fault, details.reason)
   const text = `The history file ${why}: charts go on in memory and are lost at exit.`
   return new AppError('HISTORY_UNAVAILABLE', 'operational', text, { cause, details })
 }
+
+const reasonOf = (fault: FileFault, reason: string): string =>
+  fault === 'irregular' ? `cannot be used (${reason}; move it away)` : 'cannot be written'
