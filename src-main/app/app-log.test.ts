@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -60,6 +61,13 @@ describe('app log', () => {
     for (let n = 0; n < 400; n++) log.write('info', text)
     expect(statSync(file).size + statSync(`${file}.1`).size).toBeLessThan(2.1 * 1_048_576)
     expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('does not wait for the reader of a pipe in its place', () => {
+    mkdirSync(join(folder, 'logs'))
+    execFileSync('mkfifo', [file])
+    log.write('info', 'nobody reads this')
+    expect(statSync(file).isFIFO()).toBe(true)
   })
 
   it('does not fail when it cannot write', () => {

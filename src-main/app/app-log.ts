@@ -86,7 +86,9 @@ function describe(error: unknown, depth = 0): string {
 function append(file: string, line: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxFileBytes) renameSync(file, `${file}.1`)
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found && !found.isFile()) return // writing into a pipe waits for a reader
+    if ((found?.size ?? 0) > maxFileBytes) renameSync(file, `${file}.1`)
     appendFileSync(file, line, { mode: 0o600 })
     chmodSync(file, 0o600)
   } catch {

@@ -118,7 +118,7 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
   await connections.start()
 
   const sampleImportFile = await makeSampleImport(options, log)
-  const settings = new SettingsFile(join(dataDir, 'settings.json'))
+  const { settings } = files
   return {
     ...{ clock, log, hub, connections, observations, operations, localWorker, settings, places },
     secrets: files.secrets,
@@ -144,8 +144,10 @@ async function openFiles(options: AppOptions, notices: Notices, running: StopSta
   running.add(() => audit.close())
   const stored = await ConnectionStore.open(dataDir, clock)
   const secrets = await Secrets.open(dataDir, { vault: options.vault, clock })
-  for (const notice of [historyNotice, auditNotice, stored.problem, secrets.problem]) if (notice) notices.add(notice)
-  return { history, audit, stored, secrets }
+  const settings = await SettingsFile.open(join(dataDir, 'settings.json'), clock)
+  const problems = [historyNotice, auditNotice, stored.problem, secrets.problem, settings.problem]
+  for (const problem of problems) if (problem) notices.add(problem)
+  return { history, audit, stored, secrets, settings }
 }
 
 /** What the user should read although nobody asked; kept for pages that open later. */

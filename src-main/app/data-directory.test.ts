@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -65,5 +65,11 @@ describe('data directory', () => {
     takeDataDirectory(folder, 'here').release()
     writeFileSync(join(folder, 'file'), '')
     expect(() => takeDataDirectory(join(folder, 'file/data'), 'here')).toThrow(/cannot be used: choose another one/)
+  })
+
+  it('is refused, not waited for, when its lock is a pipe', () => {
+    takeDataDirectory(folder, 'here').release()
+    execFileSync('mkfifo', [join(folder, 'lock.json')])
+    expect(() => takeDataDirectory(folder, 'here')).toThrow(/delete .*lock\.json/)
   })
 })

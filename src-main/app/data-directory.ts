@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../kernel/index.ts'
 
 const holder = z.object({ pid: z.int().positive(), host: z.string(), started: z.string() })
 type Holder = z.infer<typeof holder>
+const maxLockBytes = 4_096
 
 /** One running app's hold on its folder. */
 export interface DataDirectory {
@@ -63,8 +64,11 @@ function tryCreate(lock: string, text: string): boolean {
   }
 }
 
+/** undefined for one that is gone or is no file of ours: a pipe would be waited for. */
 function readLock(lock: string): string | undefined {
   try {
+    const found = statSync(lock)
+    if (!found.isFile() || found.size > maxLockBytes) return undefined
     return readFileSync(lock, 'utf8')
   } catch {
     return undefined

@@ -1,17 +1,35 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readPrivateFile, writePrivateFile } from '../connections/index.ts'
 import { settings, type Settings } from '../contract/index.ts'
-import { AppError } from '../kernel/index.ts'
+import { AppError, type Clock } from '../kernel/index.ts'
 
 const defaults: Settings = { theme: 'system', language: 'system' }
 
-/** What the user has chosen for the page. A file that cannot be read is as good as none: two choices are quickly made again. */
-export class SettingsFile {
-  private readonly file: string
-  private current: Settings
+interface Loaded {
+  readonly current: Settings
+  readonly problem: AppError | null
+  readonly writable: boolean
+}
 
-  constructor(file: string) {
+/** What the user has chosen for the page. */
+export class SettingsFile {
+  /** Why an existing file was not used, for the user to read; null when all is well. */
+  readonly problem: AppError | null
+  private readonly file: string
+  private readonly writable: boolean
+  private current: Settings
+  private tail: Promise<unknown> = Promise.resolve()
+
+  private constructor(file: string, { current, problem, writable }: Loaded) {
     this.file = file
-    this.current = read(file)
+    this.current = current
+    this.problem = problem
+    this.writable = writable
+  }
+
+  /** Never throws: with a file that cannot be used the choices are the defaults. */
+  static async open(file: string, clock: Clock): Promise<SettingsFile> {
+    const { content, problem, writable } = await readPrivateFile(file, settings, clock)
+    return new SettingsFile(file, { current: content ?? defaults, problem, writable })
   }
 
   get(): Settings {
@@ -19,23 +37,21 @@ export class SettingsFile {
   }
 
   /** Throws FILE_UNAVAILABLE; the choice then holds until the exit. */
-  save(chosen: Settings): Settings {
+  async save(chosen: Settings): Promise<Settings> {
     this.current = chosen
+    const saved = this.tail.then(() => this.write(chosen))
+    this.tail = saved.catch(() => undefined)
+    await saved
+    return chosen
+  }
+
+  private async write(chosen: Settings): Promise<void> {
     try {
-      writeFileSync(`${this.file}.new`, JSON.stringify(chosen), { mode: 0o600 })
-      renameSync(`${this.file}.new`, this.file)
+      if (!this.writable) throw this.problem ?? new AppError('BUG', 'bug', 'Not writable without a reason')
+      await writePrivateFile(this.file, chosen)
     } catch (cause) {
       const text = `The settings hold until Taskdeck ends: ${this.file} cannot be written. Check free space and rights.`
       throw new AppError('FILE_UNAVAILABLE', 'operational', text, { cause, details: { path: this.file } })
     }
-    return chosen
-  }
-}
-
-function read(file: string): Settings {
-  try {
-    return settings.parse(JSON.parse(readFileSync(file, 'utf8')))
-  } catch {
-    return defaults
   }
 }

@@ -9,3 +9,4 @@ export {
 } from './connection-test.ts'
 export { ConnectionStore, type Environment, type StoredConnection } from './connection-store.ts'
 export { Secrets, type PasswordPlace, type SecretTarget, type SecretVault } from './secrets.ts'
+export { readPrivateFile, writePrivateFile, type ReadOutcome } from './private-file.ts'

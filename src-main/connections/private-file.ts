@@ -1,4 +1,5 @@
-import { chmod, open, readFile, rename, unlink } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, rename, rm, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { z } from 'zod'
 import { AppError, type Clock } from '../kernel/index.ts'
@@ -6,12 +7,18 @@ import { AppError, type Clock } from '../kernel/index.ts'
 /** Only the user may read what the app stores. Without effect on Windows, where the profile folder's rights do that. */
 const ownerOnly = 0o600
 
+/** Far more than the app ever writes (50 connections with a certificate each have 4 MiB). */
+const maxBytes = 16 * 1_048_576
+
+/** A pipe without this would be waited for until somebody writes into it. Windows knows neither. */
+const withoutWaiting = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
 export interface ReadOutcome<T> {
   /** null when there is no usable file. */
   readonly content: T | null
   /** Why a file that exists was not used. */
   readonly problem: AppError | null
-  /** False when the file is there and cannot be read or moved aside: writing would destroy it. */
+  /** False when the file is there and cannot be read or moved aside, or is none of ours: writing would destroy it. */
   readonly writable: boolean
 }
 
@@ -22,8 +29,9 @@ export interface ReadOutcome<T> {
 export async function readPrivateFile<T>(file: string, schema: z.ZodType<T>, clock: Clock): Promise<ReadOutcome<T>> {
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    text = await readText(file)
   } catch (cause) {
+    if (cause instanceof AppError) return { content: null, problem: cause, writable: false }
     if (errorCode(cause) === 'ENOENT') return { content: null, problem: null, writable: true }
     return { content: null, problem: unreadable(file, cause), writable: false }
   }
@@ -38,6 +46,19 @@ export async function readPrivateFile<T>(file: string, schema: z.ZodType<T>, clo
   }
 }
 
+/** Throws FILE_UNAVAILABLE for what cannot be a file of ours, else the system's error. */
+async function readText(file: string): Promise<string> {
+  const handle = await open(file, withoutWaiting)
+  try {
+    const found = await handle.stat()
+    if (!found.isFile()) throw notOurs(file, 'it is not a regular file')
+    if (found.size > maxBytes) throw notOurs(file, `it has more than ${maxBytes / 1_048_576} MiB`)
+    return await handle.readFile('utf8')
+  } finally {
+    await handle.close()
+  }
+}
+
 /**
  * Replaces the file as a whole: a crash at any moment leaves the old or the new content. Mode 0600.
  * Throws DISK_FULL or FILE_UNAVAILABLE; the old file is then unchanged.
@@ -45,15 +66,15 @@ export async function readPrivateFile<T>(file: string, schema: z.ZodType<T>, clo
 export async function writePrivateFile(file: string, content: unknown): Promise<void> {
   const draft = `${file}.draft`
   try {
-    const handle = await open(draft, 'w', ownerOnly)
+    // What a crash left has its own mode, and may be anything.
+    await rm(draft, { force: true })
+    const handle = await open(draft, 'wx', ownerOnly)
     try {
       await handle.writeFile(`${JSON.stringify(content, null, 2)}\n`)
       await handle.sync()
     } finally {
       await handle.close()
     }
-    // A draft left by a crash keeps its own mode when it is opened again.
-    await chmod(draft, ownerOnly)
     await rename(draft, file)
     await syncFolder(dirname(file))
   } catch (cause) {
@@ -95,6 +116,11 @@ const damaged = (file: string, aside: string): AppError =>
       details: { file, aside }
     }
   )
+
+const notOurs = (file: string, reason: string): AppError =>
+  new AppError('FILE_UNAVAILABLE', 'operational', `${file} cannot be used: ${reason}. Move it away and start again.`, {
+    details: { file, reason }
+  })
 
 const unreadable = (file: string, cause: unknown): AppError =>
   new AppError('FILE_UNAVAILABLE', 'operational', 'A file of the app cannot be read: check its permissions.', {

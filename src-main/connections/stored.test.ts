@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,6 +67,14 @@ describe('ConnectionStore', () => {
     expect(readFileSync(String(store.problem?.details['aside']), 'utf8')).toBe(text)
     await store.save(connection('a'))
     expect((await open()).list()).toEqual([connection('a')])
+  })
+
+  it('neither waits for a pipe in its place nor writes over it', async () => {
+    execFileSync('mkfifo', [file('connections.json')])
+    const store = await open()
+    expect(store.problem?.message).toMatch(/connections\.json cannot be used: it is not a regular file/)
+    expect(await code(store.save(connection('a')))).toBe('FILE_UNAVAILABLE')
+    expect(statSync(file('connections.json')).isFIFO()).toBe(true)
   })
 
   it('never writes over a file that it could not read', async () => {

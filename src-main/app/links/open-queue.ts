@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openMysql, type AccessMode, type MysqlLogin, type SchemaVerdict } from '../../connections/index.ts'
 import { AppError, type Clock, type SqlDatabase } from '../../kernel/index.ts'
@@ -74,8 +75,9 @@ export async function openMysqlQueue(
   }
 }
 
-/** The embedded queue is ours alone, so its tables are brought up to date without asking. */
+/** The embedded queue is ours alone, so its tables are brought up to date without asking. Throws FILE_UNAVAILABLE and what its store throws. */
 export async function openLocalQueue(file: string, places: DatabasePlaces): Promise<Opening> {
+  await refuseIrregular(file)
   const options = { file, clock: places.clock, migrationsDir: join(places.migrationsDir, 'sqlite') }
   const installer = sqliteSchema(options)
   const before = await installer.status()
@@ -83,6 +85,14 @@ export async function openLocalQueue(file: string, places: DatabasePlaces): Prom
   if (before.status !== 'ready') await installer.migrate()
   const store = await openSqliteStore(options)
   return { status: 'ready', queue: { store, close: () => store.close() } }
+}
+
+/** SQLite would wait for ever, and all of this process with it, for somebody to write into a pipe. */
+async function refuseIrregular(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined)
+  if (!found || found.isFile()) return
+  const text = `${file} is not a regular file, so the local queue cannot be opened: move it away.`
+  throw new AppError('FILE_UNAVAILABLE', 'operational', text, { details: { path: file } })
 }
 
 export function obstacleOf(status: Exclude<SchemaStatus, { status: 'ready' }>): Obstacle {

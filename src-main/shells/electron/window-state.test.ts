@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +24,12 @@ describe('window state', () => {
 
   it.each(['', 'null', '{"x":1}', JSON.stringify({ ...state, width: 1e9 })])('is not read from %j', (text) => {
     writeFileSync(file, text)
+    expect(readWindowState(file, [display])).toBeUndefined()
+  })
+
+  it('is unknown, and nothing waits, when a pipe stands in its place', () => {
+    rmSync(file)
+    execFileSync('mkfifo', [file])
     expect(readWindowState(file, [display])).toBeUndefined()
   })
 

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import type { BrowserWindow, Rectangle } from 'electron'
 import { z } from 'zod'
 
@@ -13,10 +13,13 @@ export type WindowState = z.infer<typeof windowState>
 
 /** Enough of the window to grab it with the mouse. */
 const visiblePixels = 80
+const maxBytes = 4_096
 
 /** Where the window was; undefined when it is not known or would open where no display is (any more). */
 export function readWindowState(file: string, displays: readonly Rectangle[]): WindowState | undefined {
   try {
+    const found = statSync(file)
+    if (!found.isFile() || found.size > maxBytes) return undefined // a pipe would be waited for
     const state = windowState.parse(JSON.parse(readFileSync(file, 'utf8')))
     return displays.some((area) => overlaps(state, area)) ? state : undefined
   } catch {
