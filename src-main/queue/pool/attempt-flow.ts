@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Fence, LogLevel, TaskState } from '../../kernel/index.ts'
+import type { AppError, Fence, LogLevel, TaskState } from '../../kernel/index.ts'
 import type { ClaimedTask, NewArtifact, Settlement } from '../task-store.ts'
 import { artifactPath } from './artifact-files.ts'
 import type { AttemptNotes } from './attempt-notes.ts'
@@ -76,7 +76,15 @@ export class AttemptFlow {
   closed({ claimed: { fence } }: Lease, end: TaskState | 'lost' | 'given-up'): void {
     const { log } = this.parts
     if (end === 'lost') log('warn', `the lease of attempt ${fence.attempt} was lost`, fence.taskId)
-    if (end === 'given-up') log('error', 'its outcome could not be stored in time; it will be recovered', fence.taskId)
+    if (end === 'given-up') log('error', 'its outcome could not be stored; it will be recovered', fence.taskId)
+  }
+
+  outcomeRefused({ claimed: { fence } }: Lease, { code, message }: AppError): void {
+    this.parts.log(
+      'error',
+      `the database does not take the outcome of attempt ${fence.attempt}, ${code}: ${message}`,
+      fence.taskId
+    )
   }
 
   lost(lease: Lease): void {

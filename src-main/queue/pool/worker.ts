@@ -219,6 +219,7 @@ class PoolWorker implements Worker {
         notes.flushLinesOf(settlements.map((settlement) => settlement.fence)).catch((error: unknown) => {
           database.failed('notes', error)
         }),
+      onRefused: (lease, problem) => this.flow.outcomeRefused(lease, problem),
       onClosed: (lease, end) => {
         this.flow.closed(lease, end)
         this.afterLease()
