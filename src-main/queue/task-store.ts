@@ -77,7 +77,8 @@ export interface Renewal {
 
 export interface ProgressUpdate {
   readonly fence: Fence
-  readonly progress: Progress
+  /** undefined leaves the counts that are there. */
+  readonly progress?: Progress
   /** JSON text for the next attempt; undefined leaves what is there. */
   readonly checkpoint?: string
 }

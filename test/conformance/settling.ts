@@ -75,6 +75,22 @@ export function describeSettling(queue: QueueUnderTest): void {
       expect(claimed).toMatchObject({ checkpoint: '{"row": 4}', attemptsUsed: 2, fence: { attempt: 2 } })
     })
 
+    it('keeps the counts, also that there are none, when an update names only a checkpoint', async () => {
+      const counted = await queue.running()
+      const uncounted = await queue.running()
+      const both = await queue.running()
+      await queue.store.saveProgress([{ fence: counted, progress }])
+      await queue.store.saveProgress([
+        { fence: counted, checkpoint: '1' },
+        { fence: uncounted, checkpoint: '2' },
+        { fence: both, progress: { ...progress, total: null } },
+        { fence: both, checkpoint: '3' }
+      ])
+      expect(await queue.detail(counted.taskId)).toMatchObject({ progress, checkpoint: '1' })
+      expect(await queue.detail(uncounted.taskId)).toMatchObject({ progress: null, checkpoint: '2' })
+      expect(await queue.detail(both.taskId)).toMatchObject({ progress: { ...progress, total: null }, checkpoint: '3' })
+    })
+
     it('refuses a checkpoint over the limit before it writes any of the batch', async () => {
       const fence = await queue.running()
       const checkpoint = JSON.stringify('€'.repeat(taskLimits.checkpointBytes / 3))

@@ -61,6 +61,13 @@ describe('AttemptNotes', () => {
     expect(saved[0]).toEqual([{ fence, progress: counts(1), checkpoint: '{"row":1}' }])
   })
 
+  it('writes a checkpoint without counts when the handler has told none', async () => {
+    const stored = notes.checkpoint(fence, undefined, '{"row":1}')
+    await clock.advance(5)
+    await stored
+    expect(saved[0]).toEqual([{ fence, progress: undefined, checkpoint: '{"row":1}' }])
+  })
+
   it('rejects a checkpoint of an attempt that has lost its lease', async () => {
     refused = [fence]
     const stored = notes.checkpoint(fence, undefined, '1')

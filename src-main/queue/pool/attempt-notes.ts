@@ -14,7 +14,8 @@ export interface AttemptNotesOptions {
 
 interface Update {
   fence: Fence
-  progress: Progress
+  /** undefined: the attempt has told nothing since the last write. */
+  progress: Progress | undefined
   checkpoint: string | undefined
   /** Those that wait for the checkpoint. */
   waiting: { resolve: () => void; reject: (error: Error) => void }[]
@@ -26,8 +27,6 @@ const checkpointGatherMs = 2
 const logBatch = 500
 /** Lines kept while the database is slow or away. */
 const maxLines = 5_000
-
-const noProgress: Progress = { total: null, processed: 0, succeeded: 0, failed: 0, skipped: 0 }
 
 /** Progress, checkpoints and log lines of the running attempts, written in batches. Bounded: lines beyond are counted and said. */
 export class AttemptNotes {
@@ -111,7 +110,7 @@ export class AttemptNotes {
   private updateOf(fence: Fence): Update {
     const known = this.updates.get(keyOf(fence))
     if (known) return known
-    const update: Update = { fence, progress: noProgress, checkpoint: undefined, waiting: [] }
+    const update: Update = { fence, progress: undefined, checkpoint: undefined, waiting: [] }
     this.updates.set(keyOf(fence), update)
     return update
   }

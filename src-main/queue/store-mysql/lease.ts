@@ -31,9 +31,11 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
   succeeded BIGINT UNSIGNED PATH '$.succeeded', failed BIGINT UNSIGNED PATH '$.failed',
   skipped BIGINT UNSIGNED PATH '$.skipped', checkpoint MEDIUMTEXT PATH '$.checkpoint'
 )) AS reported STRAIGHT_JOIN taskdeck_task AS task FORCE INDEX (PRIMARY) ON task.id = reported.id
-SET task.progress_total = reported.total, task.progress_processed = reported.processed,
-  task.progress_succeeded = reported.succeeded, task.progress_failed = reported.failed,
-  task.progress_skipped = reported.skipped, task.checkpoint = COALESCE(reported.checkpoint, task.checkpoint)
+SET task.progress_total = CASE WHEN reported.processed IS NULL THEN task.progress_total ELSE reported.total END,
+  task.progress_processed = COALESCE(reported.processed, task.progress_processed),
+  task.progress_succeeded = COALESCE(reported.succeeded, task.progress_succeeded),
+  task.progress_failed = COALESCE(reported.failed, task.progress_failed),
+  task.progress_skipped = COALESCE(reported.skipped, task.progress_skipped), task.checkpoint = COALESCE(reported.checkpoint, task.checkpoint)
 WHERE task.attempt = reported.attempt AND CAST(task.worker_id AS BINARY) = CAST(reported.worker AS BINARY)
   AND task.state IN (${leased})`
 
@@ -105,13 +107,15 @@ export async function saveProgress(database: SqlDatabase, updates: readonly Prog
     for (const update of updates) {
       const { taskId } = update.fence
       if (!holds(tasks.get(taskId), update.fence)) continue
-      held.set(taskId, { ...update, checkpoint: update.checkpoint ?? held.get(taskId)?.checkpoint })
+      const earlier = held.get(taskId)
+      const { progress = earlier?.progress, checkpoint = earlier?.checkpoint } = update
+      held.set(taskId, { fence: update.fence, progress, checkpoint })
     }
     const rows = [...held.values()].map(({ fence, progress, checkpoint }) => ({
       id: fence.taskId,
       attempt: fence.attempt,
       worker: fence.workerId,
-      ...storableProgress(progress),
+      ...(progress && storableProgress(progress)),
       checkpoint: checkpoint ?? null
     }))
     for (const { json } of jsonBatches(rows)) await runner.execute(storeProgress, [json])

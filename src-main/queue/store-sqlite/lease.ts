@@ -1,4 +1,4 @@
-import { taskLimits, type Fence, type Progress } from '../../kernel/index.ts'
+import { taskLimits, type Fence } from '../../kernel/index.ts'
 import { clampDelay } from '../retry.ts'
 import { storableProgress, truncateUtf8 } from '../stored-text.ts'
 import type { LogEntry, ProgressUpdate, Renewal } from '../task-store.ts'
@@ -12,13 +12,17 @@ UPDATE taskdeck_task SET lease_until = :leaseUntil WHERE ${holdsFence} RETURNING
 
 const writeProgress = `
 UPDATE taskdeck_task
-SET progress_total = :total, progress_processed = :processed, progress_succeeded = :succeeded,
-  progress_failed = :failed, progress_skipped = :skipped, checkpoint = COALESCE(:checkpoint, checkpoint)
+SET progress_total = CASE WHEN :processed IS NULL THEN progress_total ELSE :total END,
+  progress_processed = COALESCE(:processed, progress_processed),
+  progress_succeeded = COALESCE(:succeeded, progress_succeeded), progress_failed = COALESCE(:failed, progress_failed),
+  progress_skipped = COALESCE(:skipped, progress_skipped), checkpoint = COALESCE(:checkpoint, checkpoint)
 WHERE ${holdsFence}`
 
 const writeLogLine = `
 INSERT INTO taskdeck_log (task_id, attempt, at, level, message)
 SELECT id, attempt, :at, :level, :message FROM taskdeck_task WHERE ${holdsFence}`
+
+const noCounts = { total: null, processed: null, succeeded: null, failed: null, skipped: null }
 
 /** The fence as parameters of `holdsFence`; undefined when no row can have that id. */
 export function fenceParameters({ taskId, workerId, attempt }: Fence): Parameters | undefined {
@@ -55,16 +59,11 @@ export async function saveProgress(file: QueueFile, updates: readonly ProgressUp
 }
 
 /** Whether the fence held. */
-export function recordProgress(
-  session: Session,
-  update: { readonly fence: Fence; readonly progress: Progress; readonly checkpoint?: string }
-): boolean {
-  const held = fenceParameters(update.fence)
+export function recordProgress(session: Session, { fence, progress, checkpoint }: ProgressUpdate): boolean {
+  const held = fenceParameters(fence)
   if (!held) return false
-  const { total, processed, succeeded, failed, skipped } = storableProgress(update.progress)
-  const { checkpoint = null } = update
-  const counts = { total, processed, succeeded, failed, skipped }
-  return session.run(writeProgress, { ...held, ...counts, checkpoint }).changes === 1
+  const counts = progress ? storableProgress(progress) : noCounts
+  return session.run(writeProgress, { ...held, ...counts, checkpoint: checkpoint ?? null }).changes === 1
 }
 
 export async function appendLog(file: QueueFile, entries: readonly LogEntry[]): Promise<void> {
