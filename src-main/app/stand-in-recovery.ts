@@ -1,9 +1,8 @@
 import { workerAliveMs, type Clock, type QueueReading } from '../kernel/index.ts'
+import { recoverLeftBehind } from '../queue/pool/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
 
 const everyMs = 60_000
-const batch = 200
-const batchesPerRound = 20
 
 /**
  * Recovery while no worker does it: a fleet that died cannot strand its tasks as long as somebody watches. Workers that
@@ -24,7 +23,9 @@ export class StandInRecovery {
     this.running.add(connectionId)
     this.lastRound.set(connectionId, this.clock.monotonic())
     try {
-      return await recoverAll(store)
+      const ids: string[] = []
+      await recoverLeftBehind({ store, onRecovered: (tasks) => ids.push(...tasks.map(({ taskId }) => taskId)) })
+      return ids
     } finally {
       this.running.delete(connectionId)
     }
@@ -38,14 +39,4 @@ export class StandInRecovery {
 
 function hasLiveWorker({ at, workers }: QueueReading): boolean {
   return workers.some(({ status, lastHeartbeatAt }) => status !== 'stopped' && at - lastHeartbeatAt < workerAliveMs)
-}
-
-async function recoverAll(store: TaskStore): Promise<string[]> {
-  const ids: string[] = []
-  for (let round = 0; round < batchesPerRound; round++) {
-    const recovered = await store.recover(batch)
-    ids.push(...recovered.map(({ taskId }) => taskId))
-    if (recovered.length < batch) break
-  }
-  return ids
 }

@@ -1,4 +1,5 @@
 export { Backoff } from './backoff.ts'
+export { recoverLeftBehind } from './recovery-loop.ts'
 export { createWorker } from './worker.ts'
 export { newWorkerId } from './worker-options.ts'
 export type { Worker, WorkerLogLine, WorkerOptions, WorkerStatus } from './worker-options.ts'

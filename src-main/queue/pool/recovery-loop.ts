@@ -10,9 +10,27 @@ export interface RecoveryLoopOptions {
   readonly onRecovered: (tasks: readonly Recovered[]) => void
 }
 
+export interface RecoveryRound {
+  readonly store: TaskStore
+  /** After each batch that ended something. */
+  readonly onRecovered: (tasks: readonly Recovered[]) => void
+  /** Ends the round after the batch under way. */
+  readonly signal?: AbortSignal
+}
+
 const batchSize = 200
 /** A fleet that died leaves many; the next round takes what is beyond. */
 const batchesPerRound = 50
+
+/** Ends what is left behind now, in batches. Throws what the store throws; what was recovered before stays so. */
+export async function recoverLeftBehind({ store, onRecovered, signal }: RecoveryRound): Promise<void> {
+  for (let batch = 0; batch < batchesPerRound && !signal?.aborted; batch++) {
+    const recovered = await store.recover(batchSize)
+    if (recovered.length > 0) onRecovered(recovered)
+    // `recover` takes as many of each kind; fewer than one full batch means that both are done.
+    if (recovered.length < batchSize) return
+  }
+}
 
 /** Ends what dead workers left behind. Every worker runs it, at its own moments. */
 export class RecoveryLoop {
@@ -46,13 +64,8 @@ export class RecoveryLoop {
   private async round(): Promise<void> {
     const { store, database, onRecovered } = this.options
     try {
-      for (let batch = 0; batch < batchesPerRound && !this.stopped.signal.aborted; batch++) {
-        const recovered = await store.recover(batchSize)
-        database.succeeded('recovery')
-        if (recovered.length > 0) onRecovered(recovered)
-        // `recover` takes as many of each kind; fewer than one full batch means that both are done.
-        if (recovered.length < batchSize) return
-      }
+      await recoverLeftBehind({ store, onRecovered, signal: this.stopped.signal })
+      database.succeeded('recovery')
     } catch (error) {
       database.failed('recovery', error)
     }
