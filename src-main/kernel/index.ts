@@ -1,6 +1,7 @@
 export * from './app-error.ts'
 export * from './clock.ts'
 export * from './disposable.ts'
+export * from './file-name.ts'
 export * from './reading.ts'
 export * from './sql.ts'
 export * from './task-state.ts'

@@ -17,6 +17,7 @@ export const taskLimits = {
   checkpointBytes: 65_536,
   errorMessageBytes: 4_096,
   logMessageBytes: 4_096,
+  artifactBytes: 16_777_216,
   submitBatch: 500,
   priorities: 10
 } as const

@@ -3,8 +3,8 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Artifact } from '../kernel/index.ts'
-import { artifactMaxBytes, downloadableIds, readArtifact } from './artifact.ts'
+import { taskLimits, type Artifact } from '../kernel/index.ts'
+import { downloadableIds, readArtifact } from './artifact.ts'
 
 let base: string
 let artifactDir: string
@@ -74,7 +74,7 @@ describe('an artifact', () => {
   }
   const big = (): string => {
     const path = write('big')
-    truncateSync(path, artifactMaxBytes + 1)
+    truncateSync(path, taskLimits.artifactBytes + 1)
     return path
   }
   const pipe = (): string => {
@@ -117,16 +117,16 @@ describe('an artifact', () => {
 
   it('of exactly 16 MiB is read', async () => {
     const path = write('big')
-    truncateSync(path, artifactMaxBytes)
-    expect((await read(row(path))).bytes).toHaveLength(artifactMaxBytes)
+    truncateSync(path, taskLimits.artifactBytes)
+    expect((await read(row(path))).bytes).toHaveLength(taskLimits.artifactBytes)
   })
 
   it('loses what is dangerous in its name and type', async () => {
     const path = write('x')
     const safe = async (more: Partial<Artifact>) => read(row(path, more))
     expect((await safe({ name: '../../a\u202e\n/b:c.csv' })).name).toBe('_.._a___b_c.csv')
-    expect((await safe({ name: '...' })).name).toBe('artifact')
-    expect((await safe({ name: '😀'.repeat(300) })).name).toBe('😀'.repeat(120))
+    expect((await safe({ name: '...' })).name).toBe('file')
+    expect((await safe({ name: '😀'.repeat(300) })).name).toBe('😀'.repeat(50))
     expect((await safe({ contentType: 'text/html' })).contentType).toBe('application/octet-stream')
     expect((await safe({ contentType: 'Text/CSV; charset=utf-8' })).contentType).toBe('text/csv')
   })

@@ -2,11 +2,9 @@ import { constants } from 'node:fs'
 import { lstat, open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
-import { AppError } from '../kernel/index.ts'
+import { AppError, safeFileName, taskLimits } from '../kernel/index.ts'
 import type { Artifact } from '../kernel/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
-
-export const artifactMaxBytes = 16 * 1024 * 1024
 
 /** Where artifacts may be read from. */
 export interface ArtifactPlace {
@@ -41,8 +39,8 @@ export async function readArtifact(
   })
   try {
     await checkSame(file, row, options)
-    const bytes = await readAtMost(file, artifactMaxBytes)
-    return { bytes, name: safeName(row.name), contentType: safeType(row.contentType) }
+    const bytes = await readAtMost(file, taskLimits.artifactBytes)
+    return { bytes, name: safeFileName(row.name), contentType: safeType(row.contentType) }
   } finally {
     await file.close()
   }
@@ -76,7 +74,7 @@ async function locate(row: Artifact, { artifactDir, hostname }: ArtifactPlace): 
   }
   const found = await lstat(path).catch(gone)
   if (!found.isFile()) throw unavailable('not-a-file', 'it is no regular file')
-  if (found.size > artifactMaxBytes) throw tooLarge()
+  if (found.size > taskLimits.artifactBytes) throw tooLarge()
   return path
 }
 
@@ -106,12 +104,6 @@ const tooLarge = (): AppError => unavailable('too-large', 'it is larger than 16 
 
 const unavailable = (reason: string, why: string, cause?: unknown): AppError =>
   new AppError('FILE_UNAVAILABLE', 'user', `The file cannot be read: ${why}.`, { cause, details: { reason } })
-
-/** A file name for any system: no path, no control or reserved characters, no leading dot. */
-function safeName(name: string): string {
-  const plain = name.replace(/[\p{C}\\/:*?"<>|]/gu, '_').replace(/^[.\s]+|[.\s]+$/g, '')
-  return [...plain].slice(0, 120).join('') || 'artifact'
-}
 
 const passiveTypes = [
   'text/plain',

@@ -1,17 +1,8 @@
 import { join, parse } from 'node:path'
+import { fileNameBytes } from '../../kernel/index.ts'
 
-/** A name that is safe on every file system and as a download: no path, no control character, no reserved name. */
-export function safeFileName(name: string): string {
-  const cleaned = name
-    .toWellFormed()
-    .normalize('NFC')
-    // eslint reads \x00 in a class as a mistake; \p{Cc} are the control characters.
-    .replace(/[\p{Cc}\p{Cf}<>:"/\\|?*]/gu, '_')
-    .replace(/^[. ]+|[. ]+$/g, '')
-  const short = [...cleaned].slice(0, 80).join('')
-  if (short === '') return 'file'
-  return /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(short) ? `_${short}` : short
-}
+/** Bytes of UTF-8: leaves room for the number that `freeFileName` adds. */
+export const keptNameBytes = fileNameBytes - 20
 
 /** `name`, or with a number before its ending when `taken` has it: also in other letter case, which some file systems ignore. */
 export function freeFileName(name: string, taken: ReadonlySet<string>): string {

@@ -9,7 +9,6 @@ import { attemptError, logLevel, progress } from '../../kernel/index.ts'
 export const threadLimits = {
   /** Tasks that a thread holds at most, the running one included. */
   batch: 32,
-  artifactBytes: 16 * 1_048_576,
   artifacts: 20,
   rowsPerInsert: 1_000,
   rowBytes: 65_536,

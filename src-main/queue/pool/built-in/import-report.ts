@@ -1,8 +1,8 @@
-import { threadLimits } from '../protocol.ts'
+import { taskLimits } from '../../../kernel/index.ts'
 
 /** Rows of the report at most, and their bytes: an artifact's limit less room for what is said of the rest, which is counted. */
 const maxRows = 50_000
-const maxBytes = threadLimits.artifactBytes - 1_024
+const maxBytes = taskLimits.artifactBytes - 1_024
 const lineEnd = '\r\n'
 
 /** The list of rejected rows as a CSV file that a spreadsheet can open without running anything in it. */

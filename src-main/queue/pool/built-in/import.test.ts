@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { makeImport } from '../../../../resources/demo/make-import.mjs'
+import { taskLimits } from '../../../kernel/index.ts'
 import type { ImportedRow } from '../../row-sink.ts'
 import type { HandlerContext, NewArtifactFile } from '../handler.ts'
-import { threadLimits } from '../protocol.ts'
 import { importCsvHandler } from './import-csv.ts'
 import { faultOf, sampleColumns } from './import-columns.ts'
 import { ImportReport } from './import-report.ts'
@@ -72,7 +72,7 @@ describe('ImportReport', () => {
   it('stays within what an artifact may have', () => {
     const report = new ImportReport()
     for (let row = 1; row <= 400; row++) report.add(row, 'is empty', 'd'.repeat(60_000))
-    expect(report.toCsv().length).toBeLessThanOrEqual(threadLimits.artifactBytes)
+    expect(report.toCsv().length).toBeLessThanOrEqual(taskLimits.artifactBytes)
     expect(report.toCsv()).toMatch(/\d+ more rejected rows are not listed/)
   })
 

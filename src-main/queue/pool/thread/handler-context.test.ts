@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../../kernel/index.ts'
+import { safeFileName, systemClock } from '../../../kernel/index.ts'
 import { artifactPath } from '../artifact-files.ts'
 import { cellCount, threadLimits, type FromThread, type HandedTask } from '../protocol.ts'
 import { openContext, type TaskContext } from './handler-context.ts'
@@ -69,6 +69,23 @@ describe('what a handler sees', () => {
       failed: 0,
       skipped: 0
     })
+  })
+
+  it('keeps two files whose long names differ only where they are cut', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'taskdeck-artifacts-'))
+    try {
+      const { context, sent } = open({}, folder)
+      for (const end of ['a', 'b']) {
+        await context.artifact({ name: `${'😀'.repeat(100)}${end}`, contentType: 'text/csv', content: end })
+      }
+      const names = sent.map((message) => (message.kind === 'artifact' && message.name) || '')
+      expect(new Set(names).size).toBe(2)
+      for (const name of names) expect(safeFileName(name)).toBe(name)
+      const contents = names.map((name) => readFile(artifactPath(folder, '1', 1, name), 'utf8'))
+      expect(await Promise.all(contents)).toEqual(['a', 'b'])
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 
   it('keeps two files apart that have one safe name', async () => {

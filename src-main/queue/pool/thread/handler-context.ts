@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
-import { taskLimits, type Clock, type LogLevel, type Progress } from '../../../kernel/index.ts'
-import { artifactPath, freeFileName, safeFileName, sameFile } from '../artifact-files.ts'
+import { safeFileName, taskLimits, type Clock, type LogLevel, type Progress } from '../../../kernel/index.ts'
+import { artifactPath, freeFileName, keptNameBytes, sameFile } from '../artifact-files.ts'
 import { truncateUtf8 } from '../../stored-text.ts'
 import { FinalError, InterruptedError, type HandlerContext, type InterruptReason } from '../handler.ts'
 import {
@@ -59,14 +59,14 @@ export function openContext({ task, link, cells, artifactDir, clock }: ContextOp
     log: notes.log,
     async artifact(file) {
       const bytes = typeof file.content === 'string' ? Buffer.from(file.content, 'utf8') : file.content
-      if (bytes.length > threadLimits.artifactBytes) {
-        throw new FinalError('ARTIFACT_TOO_LARGE', `A file may have ${threadLimits.artifactBytes} bytes at most.`)
+      if (bytes.length > taskLimits.artifactBytes) {
+        throw new FinalError('ARTIFACT_TOO_LARGE', `A file may have ${taskLimits.artifactBytes} bytes at most.`)
       }
       if (++artifacts > threadLimits.artifacts) {
         throw new FinalError('TOO_MANY_ARTIFACTS', `An attempt may keep ${threadLimits.artifacts} files at most.`)
       }
       // Different names may be made to one safe name, and a handler may give one twice: neither file replaces the other.
-      const name = freeFileName(safeFileName(file.name), fileNames)
+      const name = freeFileName(safeFileName(file.name, keptNameBytes), fileNames)
       fileNames.add(sameFile(name))
       const path = artifactPath(artifactDir, task.taskId, task.attempt, name)
       await mkdir(dirname(path), { recursive: true })
