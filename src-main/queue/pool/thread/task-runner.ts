@@ -6,6 +6,7 @@ import { messageOf, textProperty } from '../error-text.ts'
 import { HandlerError, PartialResult, type Handler, type InterruptReason } from '../handler.ts'
 import { cellRing, cellStarted, cellWaiting, type HandedTask, type ThreadOutcome } from '../protocol.ts'
 import { jsonText, openContext, type TaskContext } from './handler-context.ts'
+import { handlerStack } from './handler-stack.ts'
 import type { WorkerLink } from './worker-link.ts'
 
 interface Execution {
@@ -139,5 +140,5 @@ function parsePayload(handler: Handler, text: string): unknown {
 
 function logStack(opened: TaskContext, thrown: unknown): void {
   const stack = textProperty(thrown, 'stack')
-  if (stack !== undefined) opened.context.log('error', stack.slice(0, 8_192).split('\n').slice(0, 12).join('\n'))
+  if (stack !== undefined) opened.context.log('error', handlerStack(stack))
 }
