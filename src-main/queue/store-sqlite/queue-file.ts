@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { AppError, type Clock } from '../../kernel/index.ts'
+import { applicationIdOf, requireOurs, stamp } from './file-identity.ts'
 import { isBusy, sqliteAppError, unavailableFile } from './sqlite-errors.ts'
 
 export type SqliteValue = string | number | bigint | Uint8Array | null
@@ -31,7 +32,7 @@ export interface QueueFileOptions {
   readonly clock: Clock
   /** Make the file when it is not there. */
   readonly create?: boolean
-  /** Change nothing in a file that may not be a queue: it keeps its journal mode. */
+  /** Change nothing in the file: it keeps its journal mode. */
   readonly inspect?: boolean
 }
 
@@ -51,7 +52,7 @@ export class QueueFile {
     this.clock = clock
   }
 
-  /** Throws AppError FILE_UNAVAILABLE, SCHEMA_BROKEN, LOCK_TIMEOUT or another of `sqliteAppError`. */
+  /** Throws AppError FILE_UNAVAILABLE, SCHEMA_BROKEN (another program's file, too), LOCK_TIMEOUT or another of `sqliteAppError`. */
   static async open(options: QueueFileOptions): Promise<QueueFile> {
     const { file, create = false } = options
     await stat(dirname(file)).catch((cause: unknown) => {
@@ -70,7 +71,7 @@ export class QueueFile {
     }
     const opened = new QueueFile(database, options)
     try {
-      await opened.patiently(() => configure(database, options.inspect))
+      await opened.patiently(() => configure(database, options))
     } catch (error) {
       database.close()
       throw error
@@ -96,6 +97,16 @@ export class QueueFile {
   /** Several statements without parameters; inside `write` only. */
   execute(sql: string): void {
     this.database.exec(sql)
+  }
+
+  /** Whether the file is marked as ours. */
+  get isStamped(): boolean {
+    return applicationIdOf(this.database) !== 0
+  }
+
+  /** Marks the file as ours; inside `write` only. */
+  stamp(): void {
+    stamp(this.database)
   }
 
   /** Whether SQLite's own check finds nothing wrong. Reads the whole file. */
@@ -162,11 +173,11 @@ export class QueueFile {
  * acknowledged, so it survives a kill of the process; after a power cut the newest commits may be gone (the file stays
  * consistent). FULL would sync each commit: measured 9 times slower for single tasks.
  */
-function configure(database: Database.Database, inspect = false): void {
+function configure(database: Database.Database, { file, inspect = false }: QueueFileOptions): void {
+  // Before anything is changed. What is no database is found out here too: opening alone reads nothing.
+  requireOurs(database, file)
   if (!inspect) database.pragma('journal_mode = WAL')
   database.pragma('synchronous = NORMAL')
-  // Any other file is found out here: opening alone reads nothing.
-  database.prepare('SELECT COUNT(*) FROM sqlite_schema').get()
 }
 
 /** A task's id as SQLite knows it; undefined when no row can have it. */

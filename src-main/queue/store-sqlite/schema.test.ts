@@ -1,8 +1,10 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../kernel/index.ts'
+import { applicationIdOf, queueApplicationId } from './file-identity.ts'
+import { openSqliteRowSink } from './row-sink.ts'
 import { sqliteSchema } from './schema.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 import { emptyQueue, migrationsDir, temporaryFile } from './test-file.fixture.ts'
@@ -20,6 +22,21 @@ function withSecondMigration(file: string, sql: string): string {
   cpSync(migrationsDir, directory, { recursive: true })
   writeFileSync(join(directory, '0002_more.sql'), sql)
   return directory
+}
+
+function change(file: string, sql: string): void {
+  const database = open(file)
+  database.exec(sql)
+  database.close()
+}
+
+function idOf(file: string): number {
+  const database = open(file)
+  try {
+    return applicationIdOf(database)
+  } finally {
+    database.close()
+  }
 }
 
 function tablesOf(file: string): string[] {
@@ -108,14 +125,49 @@ describe('the schema of a queue file', () => {
     await expect(schemaOf(file).status()).rejects.toMatchObject({ code: 'SCHEMA_BROKEN' })
   })
 
-  it("is missing in another program's file, which looking leaves as it is", async () => {
+  it.each([
+    ['without an id', 'CREATE TABLE theirs (a)'],
+    ['with its id', 'CREATE TABLE theirs (a); PRAGMA application_id = 252006674'],
+    ['with its id and nothing else yet', 'PRAGMA application_id = 252006674'],
+    ['that stores no table but a view', 'CREATE VIEW theirs AS SELECT 1']
+  ])("refuses another program's file %s, says what to do, and changes nothing", async (_what, sql) => {
     const file = temporaryFile()
-    const database = open(file)
-    database.exec('CREATE TABLE theirs (a)')
-    database.close()
+    change(file, sql)
     const before = readFileSync(file)
-    expect(await schemaOf(file).status()).toEqual({ status: 'missing' })
-    await schemaOf(file).pending()
+    const schema = schemaOf(file)
+    const uses = [() => schema.status(), () => schema.pending(), () => schema.migrate(), () => storeOf(file)]
+    for (const use of [...uses, () => openSqliteRowSink({ file, clock: systemClock })]) {
+      await expect(use()).rejects.toMatchObject({
+        code: 'SCHEMA_BROKEN',
+        message: `${file} belongs to another program and was left as it is. Move it away, or keep the queue under another name.`
+      })
+    }
     expect(readFileSync(file).equals(before)).toBe(true)
+    expect(readdirSync(dirname(file))).toEqual([basename(file)])
+  })
+
+  it('marks its file as a queue', async () => {
+    expect(idOf(await emptyQueue())).toBe(queueApplicationId)
+  })
+
+  it.each([
+    ['a store', storeOf],
+    ['the migrations', (file: string) => schemaOf(file).migrate()]
+  ])('marks a file of ours from before there were marks when it is opened for %s', async (_what, use) => {
+    const file = await emptyQueue()
+    change(file, 'PRAGMA application_id = 0')
+    expect(await schemaOf(file).status()).toMatchObject({ status: 'ready' })
+    expect(idOf(file)).toBe(0)
+    const opened = await use(file)
+    await opened?.close()
+    expect(idOf(file)).toBe(queueApplicationId)
+  })
+
+  it("leaves another program's mark in a file that has our tables beside its own", async () => {
+    const file = await emptyQueue()
+    change(file, 'CREATE TABLE theirs (a); PRAGMA application_id = 252006674')
+    await schemaOf(file).migrate()
+    await (await storeOf(file)).close()
+    expect(idOf(file)).toBe(252_006_674)
   })
 })

@@ -48,6 +48,7 @@ export function sqliteSchema(options: SqliteSchemaOptions): SchemaInstaller {
       await createPrivately(options.file)
       await withFile(options, async (file) => {
         for (const migration of migrations) await file.write((session) => apply(file, session, migrations, migration))
+        if (!file.isStamped) await file.write(() => file.stamp())
       })
     }
   }
@@ -106,6 +107,7 @@ function appliedVersion(session: Session, migrations: readonly Migration[]): num
 function apply(file: QueueFile, session: Session, migrations: readonly Migration[], migration: Migration): void {
   // Asked again under the lock: another process may have been first.
   if (usableVersion(session, migrations) >= migration.version) return
+  file.stamp()
   file.execute(journal)
   for (const { sql } of migration.steps) file.execute(sql)
   session.run('INSERT INTO taskdeck_migration (version, name, hash, applied_at) VALUES (:version, :name, :hash, :at)', {

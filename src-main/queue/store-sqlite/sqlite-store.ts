@@ -38,6 +38,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
   try {
     if (bytes <= checkedBytes && !(await file.quickCheck())) throw damagedFile(options.file)
     await file.read((session) => requireReadySchema(session, migrations, options.file))
+    if (!file.isStamped) await file.write(() => file.stamp())
   } catch (error) {
     await file.close()
     throw error
