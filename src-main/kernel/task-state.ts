@@ -87,11 +87,6 @@ export function nextState(from: TaskState, event: TaskEvent): TaskState | undefi
   return transitions.find((t) => t.event === event && t.from === from)?.to
 }
 
-/** The states from which `event` may happen. */
-export function sourcesOf(event: TaskEvent): TaskState[] {
-  return transitions.filter((t) => t.event === event).map((t) => t.from)
-}
-
 /** What an operator may ask for; each is an event of the table. */
 export const operatorActions = ['release', 'cancel', 'pause', 'resume', 'retry'] as const satisfies readonly TaskEvent[]
 export type OperatorAction = (typeof operatorActions)[number]
