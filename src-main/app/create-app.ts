@@ -4,7 +4,7 @@ import { localConnectionId, type AppEvent, type AppInfo, type ConnectionView, ty
 import { openAudit } from '../audit/index.ts'
 import { ConnectionStore, Secrets } from '../connections/index.ts'
 import { openHistory } from '../history/index.ts'
-import { StopStack, type AppError, type QueueReading } from '../kernel/index.ts'
+import { AppError, StopStack, withDeadline, type QueueReading } from '../kernel/index.ts'
 import type { Tick } from '../monitoring/index.ts'
 import { createOperations } from '../operations/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
@@ -12,6 +12,7 @@ import { createAppLog, type AppLog } from './app-log.ts'
 import type { AppOptions, TaskdeckApp } from './app-options.ts'
 import { takeDataDirectory } from './data-directory.ts'
 import { EventHub } from './event-hub.ts'
+import { ConnectionChanges } from './links/connection-changes.ts'
 import { Connections } from './links/connections.ts'
 import { Observations } from './observations.ts'
 import { toProblem } from './problem.ts'
@@ -22,8 +23,13 @@ import { SettingsFile } from './settings-file.ts'
 import { StandInRecovery } from './stand-in-recovery.ts'
 import { LocalWorker } from './worker/local-worker.ts'
 
-/** Running tasks get this long when the app ends; it is inside the shells' own deadline. */
-const workerGraceMs = 6_000
+/** Running tasks get this long when the app ends, then they are handed back. */
+const workerGraceMs = 3_500
+/**
+ * For leaving all databases when the app ends. One that never answers must not keep it: leases end, and servers close silent sessions, by
+ * themselves.
+ */
+const leaveDeadlineMs = 4_500
 const demoSlots = 6
 
 /**
@@ -113,14 +119,25 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
   ])
   notices.publishTo(hub)
   running.add(() => hub.close())
-  running.add(() => connections.stop())
-  running.add(async () => void (await localWorker.stop()))
+  running.add(async () => {
+    const late = (): AppError =>
+      new AppError('CONNECTION_LOST', 'operational', 'A database did not answer while Taskdeck left it.')
+    const left = Promise.all([connections.stop(), localWorker.stop()])
+    await withDeadline(clock, leaveDeadlineMs, left, late).catch((error: unknown) => {
+      log.write('warn', toProblem(error, log).message)
+    })
+  })
+  const changes = new ConnectionChanges({
+    ...{ clock, places, connections, log },
+    stored: files.stored,
+    secrets: files.secrets
+  })
   await connections.start()
 
   const sampleImportFile = await makeSampleImport(options, log)
   const { settings } = files
   return {
-    ...{ clock, log, hub, connections, observations, operations, localWorker, settings, places },
+    ...{ clock, log, hub, connections, changes, observations, operations, localWorker, settings, places },
     secrets: files.secrets,
     artifactDir: join(dataDir, 'artifacts'),
     hostName: options.hostName,

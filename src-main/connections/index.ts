@@ -10,3 +10,4 @@ export {
 export { ConnectionStore, type Environment, type StoredConnection } from './connection-store.ts'
 export { Secrets, type PasswordPlace, type SecretTarget, type SecretVault } from './secrets.ts'
 export { readPrivateFile, writePrivateFile, type ReadOutcome } from './private-file.ts'
+export { refusesPassword } from './sql-error.ts'

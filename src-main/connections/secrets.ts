@@ -49,6 +49,10 @@ export class Secrets {
   private readonly vault: SecretVault | null
   private readonly writable: boolean
   private readonly session = new Map<string, Sealed>()
+  /** Kept in this run, and no server has taken it yet. */
+  private readonly untried = new Set<string>()
+  /** In the vault, and refused in this run by a server that took it before. */
+  private readonly refusedInVault = new Set<string>()
   private sealed: Readonly<Record<string, string>>
   private tail: Promise<unknown> = Promise.resolve()
 
@@ -85,10 +89,30 @@ export class Secrets {
       const bytes = await this.seal(JSON.stringify(entry))
       await this.change((all) => ({ ...all, [id]: Buffer.from(bytes).toString('base64') }))
       this.session.delete(id)
-      return
+    } else {
+      await this.dropSealed(id)
+      this.session.set(id, entry)
     }
-    await this.dropSealed(id)
-    this.session.set(id, entry)
+    this.untried.add(id)
+    this.refusedInVault.delete(id)
+  }
+
+  /** A server took its password: a later refusal is the server's change, so that the vault keeps it. */
+  accepted(id: string): void {
+    this.untried.delete(id)
+  }
+
+  /**
+   * A server refused this password: from now on none is known. Out of the vault it is taken only when it never worked. Does nothing when
+   * another one was kept meanwhile. Throws DISK_FULL or FILE_UNAVAILABLE when it stays in the file; it is not used then either.
+   */
+  async refused(id: string, password: string): Promise<void> {
+    const known = await this.known(id)
+    if (known?.entry.password !== password) return
+    this.session.delete(id)
+    if (known.place === 'session') return
+    this.refusedInVault.add(id)
+    if (this.untried.has(id)) await this.dropSealed(id)
   }
 
   /** The password for this target, null when none is known. Never throws: what cannot be decrypted is not known. */
@@ -106,6 +130,8 @@ export class Secrets {
   /** Throws DISK_FULL or FILE_UNAVAILABLE when it stays in the file. */
   async forget(id: string): Promise<void> {
     this.session.delete(id)
+    this.untried.delete(id)
+    this.refusedInVault.delete(id)
     await this.dropSealed(id)
   }
 
@@ -126,7 +152,7 @@ export class Secrets {
   private async known(id: string): Promise<KnownSecret | null> {
     const remembered = this.session.get(id)
     if (remembered) return { entry: remembered, place: 'session' }
-    const sealed = this.sealed[id]
+    const sealed = this.refusedInVault.has(id) ? undefined : this.sealed[id]
     const entry = sealed === undefined ? null : await this.unseal(sealed)
     return entry && { entry, place: 'vault' }
   }

@@ -87,9 +87,12 @@ const diskFull = meaning('DISK_FULL', 'operational', 'The server has no disk spa
 const schemaMissing = meaning('SCHEMA_MISSING', 'operational', 'A table is missing in this database.')
 const sqlFailed = meaning('SQL_FAILED', 'operational', 'The server refused the statement.')
 
+/** Access denied. The server does not tell a wrong password from an unknown user, on purpose. */
+const accessDenied: readonly number[] = [1045, 1698]
+
 /** Numbers that both servers give the same meaning. */
 const byErrno = new Map<number, Meaning>([
-  ...entries(loginRefused, [1045, 1698]),
+  ...entries(loginRefused, accessDenied),
   ...entries(locked, [3118]),
   ...entries(expired, [1820, 1862]),
   ...entries(pluginUnsupported, [1251, 1275]),
@@ -250,6 +253,10 @@ const transientCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * caller has to find out first whether its work is done.
  */
 export const isTransient = (error: AppError): boolean => transientCodes.has(error.code)
+
+/** The login failed for what was typed; for an expired, locked or unsupported account another password would change nothing. */
+export const refusesPassword = (error: unknown): boolean =>
+  error instanceof AppError && error.code === 'LOGIN_REFUSED' && accessDenied.includes(Number(error.details['errno']))
 
 /** The connection itself is of no further use: gone, or bound to a server that takes no changes any more. */
 export function breaksConnection(error: AppError): boolean {

@@ -185,6 +185,32 @@ describe('Secrets', () => {
     expect(await secrets.password('a', target)).toBe('p')
   })
 
+  it.each(['session', 'vault'] as const)('forgets a password that is refused on its first use (%s)', async (place) => {
+    const secrets = await open()
+    await secrets.keep('a', target, { password: 'wrong', place })
+    await secrets.refused('a', 'wrong')
+    expect([await secrets.place('a', target), await secrets.password('a', target)]).toEqual(['missing', null])
+    expect(await (await open()).place('a', target)).toBe('missing')
+    await secrets.keep('a', target, { password: 'right', place })
+    expect(await secrets.password('a', target)).toBe('right')
+  })
+
+  it('does not use a password of the vault again that worked before and is refused now, and keeps it there', async () => {
+    const first = await open()
+    await first.keep('a', target, { password: 'p', place: 'vault' })
+    first.accepted('a')
+    await first.refused('a', 'p')
+    expect(await first.password('a', target)).toBeNull()
+    expect(await (await open()).password('a', target)).toBe('p')
+  })
+
+  it('keeps a password that was given while an older one was refused', async () => {
+    const secrets = await open()
+    await secrets.keep('a', target, { password: 'new', place: 'session' })
+    await secrets.refused('a', 'old')
+    expect(await secrets.password('a', target)).toBe('new')
+  })
+
   it('forgets for good', async () => {
     const secrets = await open()
     await secrets.keep('a', target, { password: 'p', place: 'vault' })

@@ -89,8 +89,8 @@ export const linkState = z.discriminatedUnion('status', [
     version: z.int(),
     latest: z.int()
   }),
-  /** No password known in this session. */
-  z.object({ status: z.literal('locked') })
+  /** No password known in this session. `problem` is why the server refused the one that was given. */
+  z.object({ status: z.literal('locked'), problem: problem.nullable() })
 ])
 export type LinkState = z.infer<typeof linkState>
 

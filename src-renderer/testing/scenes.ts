@@ -66,7 +66,7 @@ function connectionsAt(now: number, main: LinkState): ConnectionView[] {
       accessMode: 'read-write',
       password: 'missing',
       server: null,
-      link: { status: 'locked' }
+      link: { status: 'locked', problem: null }
     })
   ]
 }

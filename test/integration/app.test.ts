@@ -214,6 +214,24 @@ describe('a MySQL connection', () => {
     })
   })
 
+  it('forgets a password that the server refuses, and asks for another one, saying why', async () => {
+    const database = await testDatabase()
+    const { client } = await start()
+    const draft = draftOf(database.url)
+    const saved = await client.connections.save({ ...draft, password: 'not the password' })
+    const connectionId = saved.id
+    const asks = { password: 'missing', link: { status: 'locked', problem: { code: 'LOGIN_REFUSED' } } }
+    expect(saved).toMatchObject(asks)
+    // Looking again does not forget why, and does not ask the server: there is nothing to log in with.
+    await client.connections.retryNow({ connectionId })
+    expect((await client.connections.list()).find(({ id }) => id === connectionId)).toMatchObject(asks)
+    expect(await client.connections.unlock({ connectionId, password: 'nor this' })).toMatchObject(asks)
+    expect(await client.connections.unlock({ connectionId, password: draft.password })).toMatchObject({
+      password: 'session',
+      link: { status: 'schema' }
+    })
+  })
+
   it('that cannot work says why: closed port, wrong password, unknown database, a newer schema', async () => {
     const { client } = await start()
     const database = await testDatabase()
@@ -229,7 +247,7 @@ describe('a MySQL connection', () => {
       since: null,
       problem: { code: 'CONNECTION_REFUSED' }
     })
-    expect(await linkOf({}, 'wrong')).toMatchObject({ status: 'lost', problem: { code: 'LOGIN_REFUSED' } })
+    expect(await linkOf({}, 'wrong')).toMatchObject({ status: 'locked', problem: { code: 'LOGIN_REFUSED' } })
     expect(await linkOf({ database: 'nowhere' })).toMatchObject({
       status: 'lost',
       problem: { code: 'DATABASE_UNKNOWN' }

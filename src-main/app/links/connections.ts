@@ -1,12 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto'
 import {
   localConnectionId,
   type AccessMode,
   type ConnectionView,
   type LinkState,
-  connectionDraft
+  type Problem
 } from '../../contract/index.ts'
 import {
+  refusesPassword,
   serverName,
   type ConnectionStore,
   type MysqlLogin,
@@ -17,14 +17,11 @@ import {
 import { AppError, type Clock } from '../../kernel/index.ts'
 import type { Tick } from '../../monitoring/index.ts'
 import { writeBlock } from '../../operations/index.ts'
-import type { MigrationStatement, TaskStore } from '../../queue/task-store.ts'
-import type { z } from 'zod'
+import type { TaskStore } from '../../queue/task-store.ts'
 import type { AppLog } from '../app-log.ts'
 import { toProblem } from '../problem.ts'
-import { mysqlInstaller, openDatabase, openLocalQueue, openMysqlQueue, type DatabasePlaces } from './open-queue.ts'
+import { openLocalQueue, openMysqlQueue, type DatabasePlaces } from './open-queue.ts'
 import { QueueLink, type Opening } from './queue-link.ts'
-
-export type ParsedDraft = z.output<typeof connectionDraft>
 
 export interface ConnectionsOptions {
   readonly clock: Clock
@@ -49,6 +46,8 @@ interface Entry {
   readonly link: QueueLink
   server: string | null
   password: PasswordPlace
+  /** Why the server refused the password that was known; null when it did not. */
+  refusal: Problem | null
   /** What a link that has not had a reading yet is "since". */
   lastKnownAt: number | null
 }
@@ -59,14 +58,11 @@ const localView = {
   environment: 'local',
   accessMode: 'read-write'
 } as const
-const maxConnections = 50
 
 /** The open connections: the embedded queue, and one link for each that the user has saved. */
 export class Connections {
   private readonly options: ConnectionsOptions
   private readonly entries = new Map<string, Entry>()
-  /** Changes of one list, one after the other. */
-  private tail: Promise<unknown> = Promise.resolve()
 
   constructor(options: ConnectionsOptions) {
     this.options = options
@@ -84,6 +80,10 @@ export class Connections {
   async stop(): Promise<void> {
     await Promise.all([...this.entries.values()].map((entry) => entry.link.stop()))
     this.entries.clear()
+  }
+
+  get count(): number {
+    return this.entries.size
   }
 
   views(): ConnectionView[] {
@@ -115,6 +115,13 @@ export class Connections {
     if (block) throw block
   }
 
+  /** The settings of one that the user has made. Throws NOT_FOUND, and INVALID_INPUT for the embedded queue. */
+  stored(id: string): StoredConnection {
+    const { stored } = this.entry(id)
+    if (!stored) throw new AppError('INVALID_INPUT', 'user', 'The local queue is part of Taskdeck: it has no settings.')
+    return stored
+  }
+
   /** For connections of one's own (the local worker). null is the embedded queue. Throws when no password is known. */
   async login(id: string): Promise<MysqlLogin | null> {
     const { stored } = this.entry(id)
@@ -129,129 +136,8 @@ export class Connections {
     this.entry(id).link.retryNow()
   }
 
-  save(draft: ParsedDraft): Promise<ConnectionView> {
-    return this.change(async () => {
-      const known = draft.id === null ? null : this.mysqlEntry(draft.id).stored
-      if (!known && this.entries.size >= maxConnections)
-        throw new AppError(
-          'INVALID_INPUT',
-          'user',
-          `There are ${maxConnections} connections already: remove one first.`
-        )
-      refuseUnconfirmedWriting(draft, known)
-      const stored: StoredConnection = {
-        id: known?.id ?? newId(draft.name),
-        name: draft.name,
-        environment: draft.environment,
-        accessMode: draft.accessMode,
-        mysql: draft.mysql
-      }
-      await this.write(stored, known, draft)
-      await this.reopen(stored, known !== null && isElsewhere(known, stored))
-      return this.view(stored.id)
-    })
-  }
-
-  remove(id: string): Promise<void> {
-    return this.change(async () => {
-      this.mysqlEntry(id)
-      await this.options.stored.remove(id)
-      await this.options.secrets.forget(id)
-      await this.close(id)
-      this.options.onChange()
-    })
-  }
-
-  unlock(id: string, password: string): Promise<ConnectionView> {
-    return this.change(async () => {
-      const { stored } = this.mysqlEntry(id)
-      this.options.log.hide(password)
-      await this.options.secrets.keep(id, stored.mysql, { password, place: 'session' })
-      await this.reopen(stored)
-      return this.view(id)
-    })
-  }
-
-  setAccessMode(id: string, accessMode: AccessMode, confirmation: string): Promise<ConnectionView> {
-    return this.change(async () => {
-      const { stored } = this.mysqlEntry(id)
-      if (accessMode === 'read-write' && stored.environment === 'production' && confirmation !== stored.name)
-        throw new AppError('INVALID_INPUT', 'user', 'Type the name of the connection to write to production.')
-      const changed = { ...stored, accessMode }
-      await this.options.stored.save(changed)
-      await this.reopen(changed)
-      return this.view(id)
-    })
-  }
-
-  async schemaPlan(id: string): Promise<readonly MigrationStatement[]> {
-    return this.withInstaller(id, 'read-only', (installer) => installer.pending())
-  }
-
-  /** Runs exactly the statements that the user has read: `planHash` is SHA-256 of them, joined by a newline. */
-  async migrate(id: string, planHash: string): Promise<ConnectionView> {
-    this.requireWritable(id)
-    await this.withInstaller(id, 'read-write', async (installer) => {
-      const plan = await installer.pending()
-      const hash = createHash('sha256')
-        .update(plan.map(({ sql }) => sql).join('\n'))
-        .digest('hex')
-      if (hash !== planHash)
-        throw new AppError(
-          'INVALID_INPUT',
-          'user',
-          'The statements have changed since they were shown: read them again.'
-        )
-      await installer.migrate()
-    })
-    // Among the other changes: between the two steps of a reopening nobody else may remove or reopen the same connection.
-    return this.change(async () => {
-      const { stored } = this.mysqlEntry(id)
-      await this.reopen(stored)
-      return this.view(id)
-    })
-  }
-
-  private async withInstaller<T>(
-    id: string,
-    accessMode: AccessMode,
-    work: (installer: ReturnType<typeof mysqlInstaller>) => Promise<T>
-  ): Promise<T> {
-    this.mysqlEntry(id)
-    const login = await this.login(id)
-    if (!login) throw new AppError('BUG', 'bug', 'a MySQL connection has a login')
-    const { clock, places } = this.options
-    const database = await openDatabase(login, accessMode, { clock, use: 'migration' })
-    try {
-      return await work(mysqlInstaller(database, places))
-    } finally {
-      await database.close()
-    }
-  }
-
-  /**
-   * First the settings: a file that cannot be written leaves every secret as it was. A vault that refuses takes them back, so the
-   * user can save again.
-   */
-  private async write(stored: StoredConnection, known: StoredConnection | null, draft: ParsedDraft): Promise<void> {
-    const { stored: file, log } = this.options
-    await file.save(stored)
-    try {
-      await this.keepPassword(stored, draft)
-    } catch (error) {
-      await (known ? file.save(known) : file.remove(stored.id)).catch((second: unknown) => log.bug(second))
-      throw error
-    }
-  }
-
-  private async keepPassword(stored: StoredConnection, draft: ParsedDraft): Promise<void> {
-    const { secrets, log } = this.options
-    if (draft.password === null) return secrets.retarget(stored.id, stored.mysql)
-    log.hide(draft.password)
-    await secrets.keep(stored.id, stored.mysql, { password: draft.password, place: draft.keepPassword })
-  }
-
-  private async reopen(stored: StoredConnection, moved = false): Promise<void> {
+  /** Opens it, or closes it and opens it otherwise. Resolves when that has come to something. */
+  async reopen(stored: StoredConnection, moved = false): Promise<void> {
     const lastSeq = this.entries.get(stored.id)?.link.seq ?? 0
     if (this.entries.has(stored.id)) {
       await this.options.onClosing(stored.id)
@@ -259,21 +145,20 @@ export class Connections {
     }
     // Between the last reading of the old database and the first of the new one.
     if (moved) await this.options.onMoved(stored.id).catch((error: unknown) => this.options.log.bug(error))
-    this.open(stored.id, stored, lastSeq)
-    await this.refreshPassword(stored)
-    await this.entry(stored.id)
-      .link.settled()
-      .catch(() => undefined)
+    const entry = this.open(stored.id, stored, lastSeq)
+    await this.refreshPassword(entry, stored)
+    await entry.link.settled().catch(() => undefined)
   }
 
-  private async close(id: string): Promise<void> {
+  async close(id: string): Promise<void> {
     await this.options.onClosing(id)
     const entry = this.entry(id)
     this.entries.delete(id)
     await entry.link.stop()
+    this.options.onChange()
   }
 
-  private open(id: string, stored: StoredConnection | null, lastSeq = 0): void {
+  private open(id: string, stored: StoredConnection | null, lastSeq = 0): Entry {
     const { options } = this
     const { clock, log } = options
     let shown = ''
@@ -281,7 +166,7 @@ export class Connections {
       connectionId: id,
       clock,
       lastSeq,
-      open: () => this.openQueue(id, stored),
+      open: () => (stored ? this.openServer(entry, stored) : openLocalQueue(options.localFile, options.places)),
       onTick: (tick, store) => options.onTick(tick, { store, accessMode: stored?.accessMode ?? 'read-write' }),
       onState: (state) => {
         const summary = summaryOf(state)
@@ -292,10 +177,12 @@ export class Connections {
       toProblem: (error) => toProblem(error, log),
       onBug: (error) => log.bug(error)
     })
-    const entry: Entry = { stored, link, server: null, password: stored ? 'missing' : 'none', lastKnownAt: null }
+    const password = stored ? 'missing' : 'none'
+    const entry: Entry = { stored, link, server: null, password, refusal: null, lastKnownAt: null }
     this.entries.set(id, entry)
     link.start()
     void this.recall(id, entry)
+    return entry
   }
 
   /** Beside the first attempt: neither waits for the other. */
@@ -308,23 +195,38 @@ export class Connections {
     if (entry.link.state.status === 'lost') this.options.onChange()
   }
 
-  private async openQueue(id: string, stored: StoredConnection | null): Promise<Opening> {
-    const { places, localFile, secrets, log } = this.options
-    if (!stored) return openLocalQueue(localFile, places)
-    const password = await secrets.password(id, stored.mysql)
-    await this.refreshPassword(stored)
-    if (password === null) return { status: 'locked' }
+  private async openServer(entry: Entry, stored: StoredConnection): Promise<Opening> {
+    const { places, secrets, log } = this.options
+    const password = await secrets.password(stored.id, stored.mysql)
+    await this.refreshPassword(entry, stored)
+    if (password === null) return { status: 'locked', problem: entry.refusal }
     log.hide(password)
-    const { opening, database } = await openMysqlQueue({ ...stored.mysql, password }, stored.accessMode, places)
-    const entry = this.entries.get(id)
-    if (entry) entry.server = serverName(database.flavour, database.serverVersion)
-    return opening
+    try {
+      const { opening, database } = await openMysqlQueue({ ...stored.mysql, password }, stored.accessMode, places)
+      secrets.accepted(stored.id)
+      entry.server = serverName(database.flavour, database.serverVersion)
+      return opening
+    } catch (error) {
+      if (!refusesPassword(error)) throw error
+      return this.forgetPassword(entry, stored, { password, error })
+    }
   }
 
-  private async refreshPassword(stored: StoredConnection): Promise<void> {
-    const place = await this.options.secrets.place(stored.id, stored.mysql)
-    const entry = this.entries.get(stored.id)
-    if (entry) entry.password = place
+  /** What the server refused is not tried again by itself, nor shown as known: the page asks for another one. */
+  private async forgetPassword(
+    entry: Entry,
+    stored: StoredConnection,
+    { password, error }: { password: string; error: unknown }
+  ): Promise<Opening> {
+    const { secrets, log } = this.options
+    await secrets.refused(stored.id, password).catch((second: unknown) => log.bug(second))
+    await this.refreshPassword(entry, stored)
+    entry.refusal = toProblem(error, log)
+    return { status: 'locked', problem: entry.refusal }
+  }
+
+  private async refreshPassword(entry: Entry, stored: StoredConnection): Promise<void> {
+    entry.password = await this.options.secrets.place(stored.id, stored.mysql)
   }
 
   private entry(id: string): Entry {
@@ -332,43 +234,6 @@ export class Connections {
     if (!entry) throw new AppError('NOT_FOUND', 'user', 'This connection does not exist (any more).')
     return entry
   }
-
-  private mysqlEntry(id: string): Entry & { readonly stored: StoredConnection } {
-    const entry = this.entry(id)
-    const { stored } = entry
-    if (!stored) throw new AppError('INVALID_INPUT', 'user', 'The local queue is part of Taskdeck: it has no settings.')
-    return { ...entry, stored }
-  }
-
-  private change<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.tail.then(work)
-    this.tail = done.catch(() => undefined)
-    return done
-  }
-}
-
-const isElsewhere = ({ mysql: before }: StoredConnection, { mysql: after }: StoredConnection): boolean =>
-  before.host !== after.host || before.port !== after.port || before.database !== after.database
-
-/** Changing production takes the typed name, which only `setAccessMode` asks for. */
-function refuseUnconfirmedWriting(draft: ParsedDraft, known: StoredConnection | null): void {
-  if (draft.environment !== 'production' || draft.accessMode === 'read-only') return
-  if (known?.environment === 'production' && known.accessMode === 'read-write') return
-  throw new AppError(
-    'INVALID_INPUT',
-    'user',
-    'Save a production connection as read-only; then switch it to read-write by typing its name.',
-    { details: { field: 'accessMode' } }
-  )
-}
-
-function newId(name: string): string {
-  const words = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 40)
-    .replace(/^-+|-+$/g, '')
-  return `${words || 'connection'}-${randomBytes(3).toString('hex')}`
 }
 
 /** A database that is away since before this start was last read in an earlier run. */
@@ -379,5 +244,6 @@ function sinceLastKnown(state: LinkState, lastKnownAt: number | null): LinkState
 function summaryOf(state: LinkState): string {
   if (state.status === 'lost') return `lost (${state.problem.code})`
   if (state.status === 'schema') return `schema ${state.schema}`
+  if (state.status === 'locked') return state.problem ? `locked (${state.problem.code})` : 'locked'
   return state.status
 }

@@ -130,7 +130,7 @@ describe('queue link', () => {
   })
 
   it.each([
-    [{ status: 'locked' } as const, 'LOGIN_REFUSED'],
+    [{ status: 'locked', problem: null } as const, 'LOGIN_REFUSED'],
     [{ status: 'schema', schema: 'missing', version: 0, latest: 1 } as const, 'SCHEMA_MISSING'],
     [{ status: 'schema', schema: 'newer', version: 9, latest: 1 } as const, 'SCHEMA_NEWER']
   ])('shows %o instead of a lost link, and looks again when it is told', async (obstacle, code) => {

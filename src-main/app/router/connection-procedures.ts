@@ -1,30 +1,30 @@
 import type { TestStep } from '../../contract/index.ts'
 import { testMysqlConnection, type ConnectionTestStep, type MysqlLogin } from '../../connections/index.ts'
 import { AppError } from '../../kernel/index.ts'
-import type { ParsedDraft } from '../links/connections.ts'
+import type { ParsedDraft } from '../links/connection-draft.ts'
 import { schemaVerdict } from '../links/open-queue.ts'
 import { toProblem } from '../problem.ts'
 import { guarded, type Implementer } from './implementer.ts'
 import type { Services } from './services.ts'
 
 export function connectionProcedures(os: Implementer, services: Services) {
-  const { connections, observations, log } = services
+  const { connections, changes, observations, log } = services
   return os.connections.router({
     list: os.connections.list.handler(() => connections.views()),
     test: os.connections.test.handler(({ input, signal }) => guarded(testSteps(services, input, signal), log, signal)),
-    save: os.connections.save.handler(({ input }) => connections.save(input)),
+    save: os.connections.save.handler(({ input }) => changes.save(input)),
     remove: os.connections.remove.handler(async ({ input }) => {
-      await connections.remove(input.connectionId)
+      await changes.remove(input.connectionId)
       await observations.forget(input.connectionId)
     }),
-    unlock: os.connections.unlock.handler(({ input }) => connections.unlock(input.connectionId, input.password)),
+    unlock: os.connections.unlock.handler(({ input }) => changes.unlock(input.connectionId, input.password)),
     setAccessMode: os.connections.setAccessMode.handler(({ input }) =>
-      connections.setAccessMode(input.connectionId, input.accessMode, input.confirmation)
+      changes.setAccessMode(input.connectionId, input.accessMode, input.confirmation)
     ),
     schemaPlan: os.connections.schemaPlan.handler(async ({ input }) =>
-      (await connections.schemaPlan(input.connectionId)).map((statement) => ({ ...statement }))
+      (await changes.schemaPlan(input.connectionId)).map((statement) => ({ ...statement }))
     ),
-    migrate: os.connections.migrate.handler(({ input }) => connections.migrate(input.connectionId, input.planHash)),
+    migrate: os.connections.migrate.handler(({ input }) => changes.migrate(input.connectionId, input.planHash)),
     retryNow: os.connections.retryNow.handler(({ input }) => connections.retryNow(input.connectionId))
   })
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/index.ts'
 import type { Operations } from '../../operations/index.ts'
 import type { AppLog } from '../app-log.ts'
 import type { EventHub } from '../event-hub.ts'
+import type { ConnectionChanges } from '../links/connection-changes.ts'
 import type { Connections } from '../links/connections.ts'
 import type { DatabasePlaces } from '../links/open-queue.ts'
 import type { Observations } from '../observations.ts'
@@ -16,6 +17,7 @@ export interface Services {
   readonly log: AppLog
   readonly hub: EventHub
   readonly connections: Connections
+  readonly changes: ConnectionChanges
   readonly secrets: Secrets
   readonly observations: Observations
   readonly operations: Operations

@@ -18,7 +18,7 @@ const lost: LinkState = {
 }
 
 it.each<[string, LinkState]>([
-  ['locked', { status: 'locked' }],
+  ['locked', { status: 'locked', problem: null }],
   ['lost', lost]
 ])('keeps the last picture of a %s connection, and is blocked only without one', (_name, link) => {
   expect(overviewState(on(link), ring, reading, null)).toBe('picture')

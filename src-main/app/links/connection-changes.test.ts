@@ -7,7 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConnectionStore, Secrets } from '../../connections/index.ts'
 import { AppError, systemClock } from '../../kernel/index.ts'
 import type { AppLog } from '../app-log.ts'
-import { Connections, type ParsedDraft } from './connections.ts'
+import { ConnectionChanges } from './connection-changes.ts'
+import type { ParsedDraft } from './connection-draft.ts'
+import { Connections } from './connections.ts'
 
 const silentLog: AppLog = {
   write: () => undefined,
@@ -23,6 +25,7 @@ describe('saving a connection', () => {
   let stored: ConnectionStore
   let secrets: Secrets
   let connections: Connections
+  let changes: ConnectionChanges
   let moved: string[]
   let draft: ParsedDraft
 
@@ -32,15 +35,17 @@ describe('saving a connection', () => {
     secrets = await Secrets.open(folder, { vault: null, clock: systemClock })
     moved = []
     const nothing = (): undefined => undefined
+    const places = { clock: systemClock, migrationsDir: folder }
     connections = new Connections({
       clock: systemClock,
-      places: { clock: systemClock, migrationsDir: folder },
+      places,
       localFile: join(folder, 'queue.sqlite'),
       ...{ stored, secrets, log: silentLog, onChange: nothing, onTick: nothing },
       lastKnownAt: () => Promise.resolve(null),
       onClosing: () => Promise.resolve(),
       onMoved: (id) => Promise.resolve(void moved.push(id))
     })
+    changes = new ConnectionChanges({ clock: systemClock, places, connections, stored, secrets, log: silentLog })
     draft = {
       id: null,
       name: 'Shop',
@@ -61,33 +66,33 @@ describe('saving a connection', () => {
     ['port', { port: 1 }],
     ['database', { database: 'b' }]
   ])('to another %s forgets what was seen under its id', async (_what, change) => {
-    const { id } = await connections.save(draft)
-    await connections.save({ ...draft, id, mysql: { ...draft.mysql, ...change } })
+    const { id } = await changes.save(draft)
+    await changes.save({ ...draft, id, mysql: { ...draft.mysql, ...change } })
     expect(moved).toEqual([id])
   })
 
   it('that leads to the same database keeps it', async () => {
-    const { id } = await connections.save(draft)
-    await connections.save({ ...draft, id, name: 'Other', mysql: { ...draft.mysql, user: 'other' } })
+    const { id } = await changes.save(draft)
+    await changes.save({ ...draft, id, name: 'Other', mysql: { ...draft.mysql, user: 'other' } })
     expect(moved).toEqual([])
   })
 
   it('leaves the secrets alone when the settings cannot be written', async () => {
-    const { id } = await connections.save(draft)
+    const { id } = await changes.save(draft)
     stored.save = diskFull
     const elsewhere = { ...draft, id, mysql: { ...draft.mysql, host: 'localhost' } }
-    await expect(connections.save({ ...elsewhere, password: null })).rejects.toMatchObject({ code: 'DISK_FULL' })
-    await expect(connections.save({ ...elsewhere, password: 'second' })).rejects.toMatchObject({ code: 'DISK_FULL' })
+    await expect(changes.save({ ...elsewhere, password: null })).rejects.toMatchObject({ code: 'DISK_FULL' })
+    await expect(changes.save({ ...elsewhere, password: 'second' })).rejects.toMatchObject({ code: 'DISK_FULL' })
     expect(await secrets.password(id, draft.mysql)).toBe('first')
   })
 
   it('leaves the settings as they were when the secret cannot be kept', async () => {
     const vault = { keepPassword: 'vault', password: 'second' } as const
-    await expect(connections.save({ ...draft, ...vault })).rejects.toMatchObject({ code: 'VAULT_UNAVAILABLE' })
+    await expect(changes.save({ ...draft, ...vault })).rejects.toMatchObject({ code: 'VAULT_UNAVAILABLE' })
     expect(stored.list()).toEqual([])
-    const { id } = await connections.save(draft)
+    const { id } = await changes.save(draft)
     const change = { ...draft, ...vault, id, name: 'Other' }
-    await expect(connections.save(change)).rejects.toMatchObject({ code: 'VAULT_UNAVAILABLE' })
+    await expect(changes.save(change)).rejects.toMatchObject({ code: 'VAULT_UNAVAILABLE' })
     expect(stored.list()).toMatchObject([{ id, name: 'Shop' }])
     expect(await secrets.password(id, draft.mysql)).toBe('first')
   })
