@@ -181,6 +181,46 @@ function onSignal(signal) {
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal)
 
+const npmCheckMs = 500
+
+/**
+ * npm passes no SIGTERM on, and nothing of it when it is killed: its end is a signal to stop. Without npm, a command that outlives the one
+ * that started it was most likely meant to (setsid in a script).
+ */
+export function stopWithNpm() {
+  const isAlive = watchNpm()
+  if (!isAlive) return
+  const timer = setInterval(() => {
+    if (isAlive()) return
+    clearInterval(timer)
+    say('taskdeck: npm has ended, so this stops too.')
+    onSignal('SIGTERM')
+  }, npmCheckMs)
+  timer.unref()
+}
+
+/** Whether the npm that runs this command still does; undefined when none does. It starts scripts through a shell, which outlives it. */
+function watchNpm() {
+  const parent = process.ppid
+  if (isWindows || process.env.npm_lifecycle_event === undefined || parent <= 1) return undefined
+  const { name, parentPid } = readProcess(parent) ?? {}
+  if (name === undefined || !/(^|[/-])(ba|da|k|z)?sh$/.test(name)) return () => process.ppid === parent
+  if (parentPid <= 1) return undefined
+  return () => process.ppid === parent && readProcess(parent)?.parentPid === parentPid
+}
+
+/** `{name, parentPid}` of a process; undefined when there is none, or the system does not say. */
+function readProcess(pid) {
+  if (process.platform === 'linux') {
+    const stat = existsSync(`/proc/${pid}/stat`) && readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const [, name, parentPid] = /^\d+ \((.*)\) \S+ (\d+) /s.exec(stat || '') ?? []
+    return name === undefined ? undefined : { name, parentPid: Number(parentPid) }
+  }
+  const { stdout } = spawnSync('ps', ['-o', 'ppid=,comm=', '-p', String(pid)], { encoding: 'utf8', timeout: 5_000 })
+  const [, parentPid, name] = /^\s*(\d+)\s+(\S+)/.exec(stdout ?? '') ?? []
+  return name === undefined ? undefined : { name, parentPid: Number(parentPid) }
+}
+
 /**
  * Runs a step to its end and returns `{code, output, leftBehind}`: stdout and stderr as one text, and whether it left processes
  * behind. A step that outlives its deadline is killed with all it started. With `show` the output is also passed on as it comes.

@@ -10,6 +10,7 @@ import {
   ensureDependencies,
   root,
   runCommand,
+  stopWithNpm,
   supervise,
   toolNode
 } from './setup.mjs'
@@ -31,6 +32,7 @@ await runCommand(async () => {
     throw new SetupError(
       'there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can be opened. Use `npm start -- --shell server`, or run this on a desktop or under xvfb-run.'
     )
+  stopWithNpm()
   await ensureDependencies()
   await ensureBuild()
   const shell = await chooseShell(options)

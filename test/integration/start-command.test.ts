@@ -1,6 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -31,4 +35,59 @@ it.runIf(process.platform === 'linux')('npm start says what a window lacks on a 
   expect(status).toBe(1)
   expect(stderr).toContain('there is no display')
   expect(stderr).toContain('--shell server')
+})
+
+/*
+ * npm's part is played by a process that starts the command as npm does, through a shell and with npm's environment, and the product's by one
+ * that says when it was asked to stop.
+ */
+describe.runIf(process.platform === 'linux')('when npm alone is ended', () => {
+  const setup = pathToFileURL(join(root, 'scripts/setup.mjs')).href
+  const product = `process.on('SIGTERM', () => { console.log('stopped'); process.exit() }); setInterval(() => console.log('runs'), 200)`
+  const command = `import { runCommand, stopWithNpm, supervise } from ${JSON.stringify(setup)}
+    await runCommand(() => (stopWithNpm(), supervise(process.execPath, ['-e', ${JSON.stringify(product)}])))`
+
+  /** `shell` and `env` are how the command is started; `says` resolves when it has printed `text` so many times since `npm` was killed. */
+  async function killParent(shell: boolean, env: NodeJS.ProcessEnv) {
+    const folder = mkdtempSync(join(tmpdir(), 'taskdeck-npm-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'command.mjs'), command)
+    writeFileSync(
+      join(folder, 'npm.cjs'),
+      `const { spawn } = require('node:child_process')
+      const line = JSON.stringify(process.execPath) + ' command.mjs; exit $?'
+      const child = ${shell} ? spawn('sh', ['-c', line], { stdio: 'inherit' }) : spawn(process.execPath, ['command.mjs'], { stdio: 'inherit' })
+      console.log('child ' + child.pid)`
+    )
+    const npm = spawn(process.execPath, ['npm.cjs'], { cwd: folder, env: { PATH: process.env['PATH'], ...env } })
+    let output = ''
+    let changed = (): void => undefined
+    npm.stdout.on('data', (chunk: Buffer) => ((output += chunk.toString()), changed()))
+    const says = async (text: string, times = 1): Promise<void> => {
+      while (output.split(text).length <= times) await new Promise<void>((resolve) => (changed = resolve))
+    }
+    await says('runs')
+    const pid = Number(/child (\d+)/.exec(output)?.[1])
+    npm.kill('SIGKILL')
+    await once(npm, 'exit')
+    output = ''
+    return { says, pid, ended: once(npm, 'close') } // the pipes end with the last process
+  }
+
+  it.each([
+    ['a shell, as npm starts it', true],
+    ['nothing in between', false]
+  ])('the command stops its child cleanly (%s)', async (_how, shell) => {
+    const { says, ended } = await killParent(shell, { npm_lifecycle_event: 'start' })
+    await says('stopped')
+    await ended
+  })
+
+  it('a command that was started without npm goes on', async () => {
+    const { says, pid, ended } = await killParent(false, {})
+    await says('runs', 8) // longer than three looks of the watch
+    process.kill(pid, 'SIGTERM')
+    await says('stopped')
+    await ended
+  })
 })
