@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../src-main/kernel/index.ts'
@@ -63,8 +63,13 @@ it('takes a changed file, also one that a handler imports, without a restart', a
   }
   expect(await run('main')).toBe('"old"')
   const before = worker.status().handlers
-  writeFileSync(shared, `export const value: string = 'new value'`)
-  writeFileSync(join(dir, 'second.js'), handler('second', '2'))
+  // A look at the folder must not meet half a file.
+  const replace = (file: string, text: string): void => {
+    writeFileSync(join(dir, 'new'), text)
+    renameSync(join(dir, 'new'), file)
+  }
+  replace(shared, `export const value: string = 'new value'`)
+  replace(join(dir, 'second.js'), handler('second', '2'))
   await store.until(() => worker.status().handlers !== before)
   expect(await run('main')).toBe('"new value"')
   expect(await run('second')).toBe('2')

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AppError, type NewTaskInput } from '../../src-main/kernel/index.ts'
@@ -14,7 +14,7 @@ const noDelay = { kind: 'list' as const, delaysMs: [0] }
 
 describe('handlers that misbehave', () => {
   it('end alone: the attempt fails with a clear code while all others succeed', async () => {
-    const { store } = await startWorker({ threadMemoryMb: 96 })
+    const { store } = await startWorker({ threadMemoryMb: 96, leaseMs: 30_000 })
     const codeOf = {
       exit: 'HANDLER_CRASHED',
       crash: 'HANDLER_CRASHED',
@@ -34,7 +34,7 @@ describe('handlers that misbehave', () => {
       await store.untilState(id, 'SUCCESS')
       expect(store.row(id).attempt).toBe(1)
     }
-  })
+  }, 180_000) // Each of them costs a thread, and a thread takes seconds to start on a busy machine.
 
   it('after they returned keep their success and hurt nobody', async () => {
     const { store, lines } = await startWorker({ slots: 1 })
@@ -59,6 +59,9 @@ describe('handlers that misbehave', () => {
       expect(message).not.toBe('')
       expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4096)
     }
+    const stack = store.lines.find(({ fence }) => fence.taskId === thrown[odd.indexOf('http-timeout')])?.message
+    expect(stack).toMatch(/^Error: gone\n.*pool-handlers\/faults\.js/)
+    expect(stack).not.toMatch(/node:internal|src-main\/queue\/pool\/thread/)
     await store.untilState(chatty, 'SUCCESS')
     const kept = store.lines.filter(({ fence }) => fence.taskId === chatty)
     expect(kept.length).toBeGreaterThan(0)
@@ -86,14 +89,12 @@ describe('payloads that are not usable', () => {
 
 describe('leases', () => {
   it('outlive a handler that computes for three of them without yielding', async () => {
-    const { store } = await startWorker({ slots: 2, leaseMs: 500 })
-    const [id = ''] = store.submit(task('spin', { ms: 1_600 }))
-    await store.until(() => store.row(id).state === 'RUNNING')
-    const claimedAt = performance.now()
+    const { store } = await startWorker({ slots: 2, leaseMs: 1_000 })
+    const [id = ''] = store.submit(task('spin', { ms: 3_100 }))
     await store.untilState(id, 'SUCCESS')
-    expect(performance.now() - claimedAt).toBeGreaterThan(1_500)
     expect(store.row(id)).toMatchObject({ attempt: 1 })
-    expect(store.row(id).settlements).toMatchObject([{ outcome: 'SUCCESS' }])
+    expect(store.row(id).settlements).toMatchObject([{ outcome: 'SUCCESS', result: '"spun"' }])
+    expect(store.renewals).toBeGreaterThanOrEqual(3)
   })
 
   it('are never more than the slots, whatever the handlers do', async () => {
@@ -120,7 +121,7 @@ describe('leases', () => {
   })
 
   it('that cannot be renewed stop their handlers before they run out', async () => {
-    const { store, worker } = await startWorker({ slots: 1, leaseMs: 900 })
+    const { store, worker } = await startWorker({ slots: 1, leaseMs: 3_000 })
     const notes = join(temporaryDir(), 'notes')
     const [id = ''] = store.submit(task('polite', { file: notes }))
     await store.until(() => readOr(notes, '').includes('started'))
@@ -128,7 +129,8 @@ describe('leases', () => {
       store.failing.set(method, new AppError('CONNECTION_LOST', 'operational', 'away'))
     }
     await store.until(() => readOr(notes, '').includes('lease-lost'))
-    expect(performance.now()).toBeLessThan(store.row(id).leaseUntil)
+    // When it was written, not when this test came to look.
+    expect(statSync(notes).mtimeMs - performance.timeOrigin).toBeLessThan(store.row(id).leaseUntil)
     expect(worker.status().database).toBe('CONNECTION_LOST')
     store.failing.clear()
     store.row(id).state = 'QUEUED'
@@ -153,13 +155,16 @@ describe('timeouts and cancelling', () => {
   })
 
   it('counts the timeout from when the handler begins, not from the claim', async () => {
-    const { store } = await startWorker({ slots: 1 })
-    const ids = store.submit(...Array.from({ length: 4 }, () => task('sleep', { ms: 200 }, { timeoutMs: 2_000 })))
-    await store.until(() => ids.every((id) => store.row(id).state === 'SUCCESS'))
+    const { store } = await startWorker({ slots: 8, timeoutGraceMs: 1_000 })
+    // Claimed together; their threads start two by two or so, each for longer than that.
+    const ids = store.submit(...Array.from({ length: 8 }, () => task('sleep', { ms: 0 }, { timeoutMs: 20 })))
+    await store.until(() => ids.every((id) => store.row(id).settlements.length > 0))
+    expect(ids.map((id) => store.row(id).state)).toEqual(ids.map(() => 'SUCCESS'))
+    expect(store.claims).toContainEqual({ limit: 8, got: 8 })
   })
 
   it('cancels running tasks, also those that do not listen or never yield', async () => {
-    const { store, worker } = await startWorker({ leaseMs: 600 })
+    const { store, worker } = await startWorker({ leaseMs: 1_500 })
     const notes = join(temporaryDir(), 'notes')
     const ids = store.submit(task('polite', { file: notes }), task('deaf'), task('cpu', { ms: 60_000 }))
     await store.until(() => worker.status().running === 3 && readOr(notes, '').includes('started'))
@@ -176,11 +181,12 @@ describe('a database that fails', () => {
   const away = new AppError('CONNECTION_LOST', 'operational', 'away')
 
   it('does not turn a finished handler into a failed attempt', async () => {
-    const { store } = await startWorker()
+    const { store, worker } = await startWorker()
     store.failing.set('settle', away)
     const [id = ''] = store.submit(task('sleep', { ms: 0 }))
-    let failures = 0
-    await store.until(() => store.row(id).state === 'RUNNING' && ++failures > 6)
+    // Nothing else fails, and it lasts until a write succeeds.
+    await store.until(() => worker.status().database === 'CONNECTION_LOST')
+    expect(store.row(id).state).toBe('RUNNING')
     store.failing.clear()
     await store.untilState(id, 'SUCCESS')
     expect(store.row(id)).toMatchObject({ attempt: 1 })
@@ -238,7 +244,8 @@ describe('stopping', () => {
     }
     const startedAt = performance.now()
     await worker.stop()
-    expect(performance.now() - startedAt).toBeLessThan(3_000)
+    // Far from the lease that it cannot hand back, and from the database that does not come back.
+    expect(performance.now() - startedAt).toBeLessThan(15_000)
     expect(worker.status().status).toBe('stopped')
   })
 })
@@ -281,11 +288,18 @@ describe('many small tasks', () => {
 
   it('go on through a change of the number of slots', async () => {
     const { store, worker } = await startWorker({ slots: 8 })
-    const ids = store.submit(...Array.from({ length: 200 }, (_, i) => task('sleep', { ms: i % 5 })))
-    await store.until(() => worker.status().running > 4)
+    const gate = join(temporaryDir(), 'gate')
+    const gated = store.submit(...Array.from({ length: 8 }, () => task('gated', { file: gate })))
+    await store.until(() => worker.status().threads === 8)
+    const claims = store.claims.length
     worker.resize(2)
-    await store.until(() => ids.every((id) => store.row(id).state === 'SUCCESS'))
+    const ids = store.submit(...Array.from({ length: 50 }, (_, i) => task('sleep', { ms: i % 5 })))
+    writeFileSync(gate, '')
+    await store.until(() => [...gated, ...ids].every((id) => store.row(id).state === 'SUCCESS'))
     await store.until(() => worker.status().threads <= 2)
+    const later = store.claims.slice(claims)
+    expect(later.length).toBeGreaterThan(0)
+    expect(later.every(({ limit }) => limit <= 2)).toBe(true)
   })
 })
 
