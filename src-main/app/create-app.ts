@@ -194,11 +194,7 @@ class Notices {
   }
 }
 
-const noVault: AppInfo['vault'] = {
-  persistent: false,
-  name: '',
-  reason: 'In the browser, passwords are kept until Taskdeck ends. The desktop window can use the store of your system.'
-}
+const noVault: AppInfo['vault'] = { persistent: false, name: '', reason: 'browser' }
 
 function infoOf(
   { vault, version, shell }: AppOptions,

@@ -3,14 +3,14 @@ import { judgeRights, type RightsVerdict } from './grants.ts'
 import { openMysql } from './mysql-database.ts'
 import { openSession, type Session } from './session.ts'
 import { isLoopbackHost, type AccessMode, type MysqlLogin } from './settings.ts'
+import type { TestNote } from './test-note.ts'
 
 export type ConnectionTestStepName = 'tcp' | 'tls' | 'login' | 'database' | 'rights' | 'schema'
 
-/** `note` is a short fact such as "MariaDB 10.11.19, 3 ms"; it never holds a secret. */
 export interface ConnectionTestStep {
   readonly step: ConnectionTestStepName
   readonly status: 'running' | 'ok' | 'warning' | 'failed' | 'skipped'
-  readonly note: string
+  readonly notes: readonly TestNote[]
   readonly problem: AppError | null
 }
 
@@ -49,9 +49,9 @@ export async function* testMysqlConnection(
   try {
     for (const [step, run] of steps) {
       options.signal.throwIfAborted()
-      yield { step, status: 'running', note: '', problem: null }
+      yield { step, status: 'running', notes: [], problem: null }
       const result = await untilAborted(resultOf(run), options.signal)
-      yield { step, status: 'ok', note: '', problem: null, ...result }
+      yield { step, status: 'ok', notes: [], problem: null, ...result }
       if (result.status === 'failed') return
     }
   } finally {
@@ -86,7 +86,7 @@ class ConnectionTest {
   private readonly settings: MysqlLogin
   private readonly options: ConnectionTestOptions
   private readonly startedAt: number
-  private readonly connected: Promise<number>
+  private readonly greeted: Promise<number>
   private readonly session: Promise<Session>
   private opened: Promise<SqlDatabase> | null = null
 
@@ -94,19 +94,19 @@ class ConnectionTest {
     this.settings = settings
     this.options = options
     this.startedAt = options.clock.monotonic()
-    let onConnected: (afterMs: number) => void = () => undefined
-    const connected = new Promise<number>((resolve) => (onConnected = resolve))
+    let onGreeted: (afterMs: number) => void = () => undefined
+    const greeted = new Promise<number>((resolve) => (onGreeted = resolve))
     // Without the database, so that a wrong name is not taken for a wrong login.
     this.session = openSession({ ...settings, database: null }, this.sessionOptions(), () =>
-      onConnected(this.elapsedMs())
+      onGreeted(this.elapsedMs())
     )
-    this.connected = Promise.race([connected, this.session.then(() => this.elapsedMs())])
-    this.connected.catch(() => undefined)
+    this.greeted = Promise.race([greeted, this.session.then(() => this.elapsedMs())])
+    this.greeted.catch(() => undefined)
   }
 
   async tcp(): Promise<Partial<ConnectionTestStep>> {
     try {
-      return { note: `${await this.connected} ms` }
+      return { notes: [elapsed(await this.greeted)] }
     } catch (error) {
       // The settings of the next step are wrong, so nothing was tried.
       if (toAppError(error).code === 'INVALID_INPUT') return { status: 'skipped' }
@@ -115,28 +115,29 @@ class ConnectionTest {
   }
 
   async tls(): Promise<Partial<ConnectionTestStep>> {
-    if (this.settings.tls === 'disabled') return { status: 'skipped', note: 'not encrypted' }
+    if (this.settings.tls === 'disabled') return { status: 'skipped', notes: [{ code: 'notEncrypted' }] }
     const session = await this.session.catch((error: unknown) => {
       const problem = toAppError(error)
       // Any other failure came after the encryption was set up; the login step reports it.
       if (tlsStepCodes.has(problem.code)) throw problem
       return null
     })
-    const checked = this.settings.tls === 'verify-identity' ? 'certificate checked' : 'any certificate accepted'
-    if (!session) return { note: checked }
+    const code = this.settings.tls === 'verify-identity' ? 'certificateChecked' : 'anyCertificate'
+    if (!session) return { notes: [{ code }] }
     const { rows } = await session.command("SHOW SESSION STATUS LIKE 'Ssl_version'")
     const version = rows[0]?.['Value']
     if (typeof version !== 'string' || version === '')
       throw new AppError('TLS_FAILED', 'user', 'The link is not encrypted.')
-    return { note: `${version}, ${checked}` }
+    return { notes: [{ code: 'tlsVersion', values: { version } }, { code }] }
   }
 
   async login(): Promise<Partial<ConnectionTestStep>> {
     const session = await this.session
-    const note = `${serverName(session.flavour, session.serverVersion)}, ${this.elapsedMs()} ms`
+    const server: TestNote = { code: 'server', values: { name: serverName(session.flavour, session.serverVersion) } }
+    const notes = [server, elapsed(this.elapsedMs())]
     const inClear = this.settings.tls === 'disabled' && !isLoopbackHost(this.settings.host)
-    if (!inClear) return { note }
-    return { status: 'warning', note: `${note}; password and data cross the network without encryption` }
+    if (!inClear) return { notes }
+    return { status: 'warning', notes: [...notes, { code: 'clearLink' }] }
   }
 
   async database(): Promise<Partial<ConnectionTestStep>> {
@@ -148,7 +149,7 @@ class ConnectionTest {
       acquireTimeoutMs: statementTimeoutMs
     })
     await this.opened
-    return { note: this.settings.database }
+    return { notes: [{ code: 'database', values: { name: this.settings.database } }] }
   }
 
   async rights(): Promise<Partial<ConnectionTestStep>> {
@@ -183,6 +184,8 @@ class ConnectionTest {
     return Math.round(this.options.clock.monotonic() - this.startedAt)
   }
 }
+
+const elapsed = (ms: number): TestNote => ({ code: 'elapsed', values: { ms } })
 
 /** For example "MariaDB 10.11.19" out of "10.11.19-MariaDB-0+deb12u1". */
 export function serverName(flavour: 'mysql' | 'mariadb', version: string): string {

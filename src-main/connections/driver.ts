@@ -21,18 +21,28 @@ export interface DriverConnection {
   readonly socket: Socket
 }
 
+/** A socket on its way to a server, and the driver's part once a MySQL server has greeted. */
+export interface Dialled {
+  readonly socket: Socket
+  join(): DriverConnection
+}
+
 /**
- * Starts to connect; the caller waits for `connect` or `error`, under a deadline of its own, and destroys the socket
- * when it gives up. The driver only half-closes it, which on a dead link holds it open for minutes.
+ * Starts to connect; the caller waits for the greeting, then for the driver's `connect` or `error`, under a deadline of its own, and destroys
+ * the socket when it gives up. The driver only half-closes it, which on a dead link holds it open for minutes. Throws INVALID_INPUT.
  */
-export function connectDriver(login: DriverLogin): DriverConnection {
+export function dial(login: DriverLogin): Dialled {
   const ssl = tlsOptions(login)
   const socket = connect(login.port, login.host)
   socket.setNoDelay(true)
   socket.setKeepAlive(true, keepAliveMs)
   nameTheHost(socket, login.host)
-  const connection = mysql.createConnection({ ...fixedOptions(login), ...(ssl ? { ssl } : {}), stream: () => socket })
-  return { connection, socket }
+  const join = (): DriverConnection => {
+    const connection = mysql.createConnection({ ...fixedOptions(login), ...(ssl ? { ssl } : {}), stream: () => socket })
+    socket.resume() // it was paused with the greeting in it
+    return { connection, socket }
+  }
+  return { socket, join }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { judgeRights } from './grants.ts'
+import { AppError } from '../kernel/index.ts'
+import { deniedDatabase, judgeRights } from './grants.ts'
 
 const usage = "GRANT USAGE ON *.* TO `u`@`%` IDENTIFIED BY PASSWORD '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'"
 const judge = (lines: string[], mode: 'read-only' | 'read-write' = 'read-only') =>
@@ -27,22 +28,46 @@ describe('judgeRights', () => {
   })
 
   it('warns of rights that exceed the need', () => {
-    expect(judge(['GRANT ALL PRIVILEGES ON *.* TO `u`@`%` WITH GRANT OPTION']).note).toBe(
-      'more than needed: ALL PRIVILEGES on *.*, GRANT OPTION on *.*'
+    const excess = (rights: string) => [{ code: 'rightsExcess', values: { rights } }]
+    expect(judge(['GRANT ALL PRIVILEGES ON *.* TO `u`@`%` WITH GRANT OPTION']).notes).toEqual(
+      excess('ALL PRIVILEGES ON *.*, GRANT OPTION ON *.*')
     )
-    expect(judge(['GRANT FILE, SUPER, PROCESS ON *.* TO `u`@`%`', 'GRANT SELECT ON `app`.* TO `u`@`%`']).note).toBe(
-      'more than needed: FILE on *.*, SUPER on *.*'
+    expect(judge(['GRANT FILE, SUPER, PROCESS ON *.* TO `u`@`%`', 'GRANT SELECT ON `app`.* TO `u`@`%`']).notes).toEqual(
+      excess('FILE ON *.*, SUPER ON *.*')
     )
-    expect(judge(['GRANT SELECT, DELETE ON `app`.* TO `u`@`%`']).note).toBe('more than needed: DELETE')
+    expect(judge(['GRANT SELECT, DELETE ON `app`.* TO `u`@`%`']).notes).toEqual(excess('DELETE'))
   })
 
   it('warns of missing rights to write, of single tables, and of roles', () => {
-    expect(judge(['GRANT SELECT, INSERT ON `app`.* TO `u`@`%`'], 'read-write').note).toBe('missing: UPDATE, DELETE')
-    expect(judge(['GRANT SELECT (`a`, `b`) ON `app`.`task` TO `u`@`%`'])).toMatchObject({ status: 'warning' })
-    expect(judge(['GRANT `reader`@`%` TO `u`@`%`']).note).toBe('rights come through roles and are not shown')
+    expect(judge(['GRANT SELECT, INSERT ON `app`.* TO `u`@`%`'], 'read-write').notes).toEqual([
+      { code: 'rightsMissing', values: { rights: 'UPDATE, DELETE' } }
+    ])
+    expect(judge(['GRANT SELECT (`a`, `b`) ON `app`.`task` TO `u`@`%`'])).toMatchObject({
+      status: 'warning',
+      notes: [{ code: 'rightsOnTablesOnly', values: { rights: 'SELECT' } }]
+    })
+    expect(judge(['GRANT `reader`@`%` TO `u`@`%`']).notes).toEqual([{ code: 'rightsThroughRoles' }])
   })
 
   it('takes away what was revoked in part', () => {
     expect(judge(['GRANT SELECT ON *.* TO `u`@`%`', 'REVOKE SELECT ON `app`.* FROM `u`@`%`']).status).toBe('failed')
+  })
+})
+
+describe('a refused database', () => {
+  const refusal = new AppError('NO_RIGHTS', 'user', 'No right.', { details: { errno: 1044 } })
+
+  it('is said by its name, with the statement that would grant it', () => {
+    const told = deniedDatabase(refusal, { user: "o'hara", database: 'my_app`' }, 'read-write')
+    expect(told).toMatchObject({ code: 'NO_RIGHTS', kind: 'user', details: { database: 'my_app`' } })
+    expect(told.message).toContain(
+      "The account o'hara has no rights on the database my_app`, or there is none of this name"
+    )
+    expect(told.details['grant']).toBe("GRANT SELECT, INSERT, UPDATE, DELETE ON `my\\_app```.* TO 'o''hara'@'%'")
+  })
+
+  it('is told from other missing rights', () => {
+    const other = new AppError('NO_RIGHTS', 'user', 'No right.', { details: { errno: 1142 } })
+    expect(deniedDatabase(other, { user: 'u', database: 'a' }, 'read-only')).toBe(other)
   })
 })

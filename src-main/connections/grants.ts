@@ -1,5 +1,6 @@
 import { AppError } from '../kernel/index.ts'
 import type { AccessMode } from './settings.ts'
+import type { TestNote } from './test-note.ts'
 
 /** One line of SHOW GRANTS. */
 interface Grant {
@@ -10,7 +11,7 @@ interface Grant {
 
 export interface RightsVerdict {
   readonly status: 'ok' | 'warning' | 'failed'
-  readonly note: string
+  readonly notes: readonly TestNote[]
   readonly problem: AppError | null
 }
 
@@ -45,21 +46,45 @@ export function judgeRights(lines: readonly string[], database: string, accessMo
   const onTables = grants.some((grant) => grant.scope === 'table' && grant.privileges.has('SELECT'))
   const usesRoles = lines.some((line) => /^GRANT (?:`|')/.test(line) && !/ ON /.test(line))
   if (!held('SELECT') && !onTables) {
-    if (usesRoles) return { status: 'warning', note: 'rights come through roles and are not shown', problem: null }
-    return { status: 'failed', note: 'no SELECT', problem: noSelect(database) }
+    if (usesRoles) return verdict('warning', { code: 'rightsThroughRoles' })
+    return { status: 'failed', notes: [], problem: noSelect(database) }
   }
   const excess = excessRights(grants, accessMode)
-  if (excess.length > 0) return { status: 'warning', note: `more than needed: ${excess.join(', ')}`, problem: null }
-  const missing = needed[accessMode].filter((privilege) => !held(privilege))
-  if (missing.length === 0) return { status: 'ok', note: needed[accessMode].join(', '), problem: null }
-  const where = onTables ? 'granted on single tables only; on the whole database missing' : 'missing'
-  return { status: 'warning', note: `${where}: ${missing.join(', ')}`, problem: null }
+  if (excess.length > 0) return verdict('warning', { code: 'rightsExcess', values: { rights: excess.join(', ') } })
+  const missing = needed[accessMode].filter((privilege) => !held(privilege)).join(', ')
+  if (missing === '') return verdict('ok', { code: 'rights', values: { rights: needed[accessMode].join(', ') } })
+  const code = onTables ? 'rightsOnTablesOnly' : 'rightsMissing'
+  return verdict('warning', { code, values: { rights: missing } })
 }
+
+const verdict = (status: 'ok' | 'warning', note: TestNote): RightsVerdict => ({ status, notes: [note], problem: null })
 
 const noSelect = (database: string): AppError =>
   new AppError('NO_RIGHTS', 'user', 'The account may not read this database: ask for GRANT SELECT on it.', {
     details: { database, privilege: 'SELECT' }
   })
+
+/** Access denied for user to database. Also the answer for a database that does not exist, to an account without rights on all. */
+const deniedNumber = 1044
+
+/** The refusal of a database with what would end it; any other error as it is. */
+export function deniedDatabase(
+  error: AppError,
+  { user, database }: { user: string; database: string | null },
+  accessMode: AccessMode
+): AppError {
+  if (error.details['errno'] !== deniedNumber || database === null) return error
+  const grant = grantStatement(user, database, accessMode)
+  const text = `The account ${user} has no rights on the database ${database}, or there is none of this name. Check the name, or let an administrator run: ${grant}`
+  return new AppError(error.code, error.kind, text, { cause: error, details: { ...error.details, database, grant } })
+}
+
+/** With any host; who runs it may put the account's own. `_` and `%` are patterns in the name of a database. */
+function grantStatement(user: string, database: string, accessMode: AccessMode): string {
+  const name = database.replaceAll('`', '``').replace(/[\\_%]/g, '\\$&')
+  const account = user.replaceAll('\\', '\\\\').replaceAll("'", "''")
+  return `GRANT ${needed[accessMode].join(', ')} ON \`${name}\`.* TO '${account}'@'%'`
+}
 
 function holds(grants: readonly Grant[], privilege: string): boolean {
   const covers = (grant: Grant): boolean =>
@@ -74,7 +99,7 @@ function excessRights(grants: readonly Grant[], accessMode: AccessMode): string[
   for (const { revoked, scope, privileges } of grants) {
     if (revoked) continue
     for (const privilege of privileges) {
-      if (scope === 'global' && !harmlessGlobal.has(privilege)) excess.add(`${privilege} on *.*`)
+      if (scope === 'global' && !harmlessGlobal.has(privilege)) excess.add(`${privilege} ON *.*`)
       if (scope !== 'global' && accessMode === 'read-only' && !harmlessForReading.has(privilege)) excess.add(privilege)
     }
   }

@@ -1,5 +1,12 @@
 export { openMysql, type MysqlOptions } from './mysql-database.ts'
-export { parseMysqlUrl, type AccessMode, type MysqlLogin, type MysqlSettings, type TlsMode } from './settings.ts'
+export {
+  parseMysqlUrl,
+  requirePlainNames,
+  type AccessMode,
+  type MysqlLogin,
+  type MysqlSettings,
+  type TlsMode
+} from './settings.ts'
 export {
   serverName,
   testMysqlConnection,
@@ -11,3 +18,4 @@ export { ConnectionStore, type Environment, type StoredConnection } from './conn
 export { Secrets, type PasswordPlace, type SecretTarget, type SecretVault } from './secrets.ts'
 export { readPrivateFile, writePrivateFile, type ReadOutcome } from './private-file.ts'
 export { refusesPassword } from './sql-error.ts'
+export type { TestNote } from './test-note.ts'

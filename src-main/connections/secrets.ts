@@ -10,7 +10,7 @@ export interface SecretVault {
   /** For example "Keychain". */
   readonly name: string
   /** Why it is not persistent, null when it is. */
-  readonly reason: string | null
+  readonly reason: 'noKeyring' | 'unavailable' | null
   encrypt(text: string): Promise<Uint8Array>
   decrypt(bytes: Uint8Array): Promise<string>
 }

@@ -9,8 +9,10 @@ import {
   type SqlValue
 } from '../kernel/index.ts'
 import { bindValues } from './bind-values.ts'
-import { connectDriver, type DriverConnection, type DriverLogin } from './driver.ts'
-import type { AccessMode } from './settings.ts'
+import { dial, type DriverConnection, type DriverLogin } from './driver.ts'
+import { deniedDatabase } from './grants.ts'
+import { untilGreeted } from './greeting.ts'
+import { requirePlainNames, type AccessMode } from './settings.ts'
 import { breaksConnection, classifySqlError } from './sql-error.ts'
 
 export interface SessionOptions {
@@ -133,24 +135,33 @@ const connectionLost = (): AppError =>
   new AppError('CONNECTION_LOST', 'operational', 'The connection to the server was lost; it is opened again by itself.')
 
 /**
- * Logs in and prepares the session, all within `connectTimeoutMs`. `onConnected` is told when the network connection
- * stands, before the login. Throws AppError (CONNECTION_REFUSED, TLS_FAILED, LOGIN_REFUSED, ...); leaves nothing open.
+ * Logs in and prepares the session, all within `connectTimeoutMs`. `onGreeted` is told when a MySQL server has answered, before the login.
+ * Throws AppError (CONNECTION_REFUSED, NOT_MYSQL, TLS_FAILED, LOGIN_REFUSED, NO_RIGHTS ...); leaves nothing open.
  */
 export async function openSession(
   login: DriverLogin,
   options: SessionOptions,
-  onConnected?: () => void
+  onGreeted?: () => void
 ): Promise<Session> {
-  const driver = connectDriver(login)
-  if (onConnected) driver.socket.once('connect', onConnected)
+  requirePlainNames(login)
+  const { clock, connectTimeoutMs } = options
+  const dialled = dial(login)
+  const { socket } = dialled
+  let driver: DriverConnection | undefined
+  const logIn = async (): Promise<Session> => {
+    await untilGreeted(socket)
+    onGreeted?.()
+    driver = dialled.join()
+    return prepareSession(driver, options)
+  }
   try {
-    const opened = prepareSession(driver, options)
-    return await withDeadline(options.clock, options.connectTimeoutMs, opened, () =>
-      connectTimedOut(options.connectTimeoutMs)
+    return await withDeadline(clock, connectTimeoutMs, logIn(), () =>
+      socket.connecting || driver ? connectTimedOut(connectTimeoutMs) : notGreeted(connectTimeoutMs)
     )
   } catch (error) {
-    destroyDriver(driver)
-    throw classifySqlError(error)
+    driver?.connection.destroy()
+    socket.destroy()
+    throw deniedDatabase(classifySqlError(error), login, options.accessMode)
   }
 }
 
@@ -158,6 +169,14 @@ const connectTimedOut = (timeoutMs: number): AppError =>
   new AppError('CONNECT_TIMEOUT', 'operational', 'The server did not answer in time: check host, port and firewall.', {
     details: { timeoutMs }
   })
+
+const notGreeted = (timeoutMs: number): AppError =>
+  new AppError(
+    'CONNECT_TIMEOUT',
+    'operational',
+    `Something accepts connections at this address and says nothing for ${timeoutMs / 1000} s, as MySQL and MariaDB do at once: check the port; if it is theirs, the server hangs.`,
+    { details: { timeoutMs } }
+  )
 
 interface ServerFacts {
   readonly id: number

@@ -39,6 +39,8 @@ describe('parseMysqlUrl', () => {
     ['no user', 'mysql://:canary@h/db'],
     ['no database', 'mysql://u:canary@h'],
     ['two path parts', 'mysql://u:canary@h/db/x'],
+    ['a line break in a name', 'mysql://u%0Acanary:p@h/db'],
+    ['a NUL in the database', 'mysql://u:canary@h/d%00b'],
     ['an unknown tls mode', 'mysql://u:canary@h/db?tls=canary'],
     ['an unknown option', 'mysql://u:canary@h/db?canary=1']
   ])('refuses %s without repeating any of it', (_what, text) => {

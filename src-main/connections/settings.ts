@@ -52,7 +52,17 @@ export function parseMysqlUrl(text: string): MysqlLogin {
   if (login.user === '') throw invalid('The address names no user')
   if (login.database === '' || login.database.includes('/'))
     throw invalid('The address must end with one database name')
+  requirePlainNames(login)
   return login
+}
+
+/** Such characters are never meant: they come along when a name is pasted. Throws INVALID_INPUT, which names the field. */
+export function requirePlainNames(names: Pick<MysqlSettings, 'host' | 'user'> & { database: string | null }): void {
+  for (const field of ['host', 'user', 'database'] as const) {
+    if (!/\p{Cc}/u.test(names[field] ?? '')) continue
+    const text = `The ${field} has a character in it that cannot be seen, such as a line break: type it again.`
+    throw new AppError('INVALID_INPUT', 'user', text, { details: { field } })
+  }
 }
 
 /** Whether the link to this host stays on this machine. A name other than `localhost` counts as elsewhere. */

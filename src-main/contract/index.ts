@@ -109,11 +109,34 @@ export const connectionView = z.object({
 })
 export type ConnectionView = z.infer<typeof connectionView>
 
+/** A fact that a step found, in the page's language by `code`; `values` are what the text speaks of. */
+export const testNote = z.object({
+  code: z.enum([
+    'elapsed',
+    'notEncrypted',
+    'tlsVersion',
+    'certificateChecked',
+    'anyCertificate',
+    'server',
+    'clearLink',
+    'database',
+    'rights',
+    'rightsThroughRoles',
+    'rightsExcess',
+    'rightsMissing',
+    'rightsOnTablesOnly',
+    'schemaReady',
+    'schemaMissing',
+    'schemaOutdated'
+  ]),
+  values: z.record(z.string(), z.union([z.string(), z.number()]))
+})
+export type TestNote = z.infer<typeof testNote>
+
 export const testStep = z.object({
   step: z.enum(['tcp', 'tls', 'login', 'database', 'rights', 'schema']),
   status: z.enum(['running', 'ok', 'warning', 'failed', 'skipped']),
-  /** A fact such as "MariaDB 10.11, 3 ms" or "not encrypted". */
-  note: z.string(),
+  notes: z.array(testNote),
   problem: problem.nullable()
 })
 export type TestStep = z.infer<typeof testStep>
@@ -221,8 +244,15 @@ export type Settings = z.infer<typeof settings>
 export const appInfo = z.object({
   version: z.string(),
   shell: z.enum(['electron', 'server']),
-  /** Where passwords can be kept: the OS's own store, or nowhere (then the reason). */
-  vault: z.object({ persistent: z.boolean(), name: z.string(), reason: z.string().nullable() }),
+  /**
+   * Where passwords can be kept: the OS's own store, or nowhere (then the reason: a page in a browser cannot reach it, there is no keyring, or
+   * it cannot be used now).
+   */
+  vault: z.object({
+    persistent: z.boolean(),
+    name: z.string(),
+    reason: z.enum(['browser', 'noKeyring', 'unavailable']).nullable()
+  }),
   settings,
   notices: z.array(problem),
   /** Path of a CSV file for an example import; null when it could not be made. */

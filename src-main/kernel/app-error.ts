@@ -20,6 +20,7 @@ export const errorCodes = [
   // reaching a database
   'LOGIN_REFUSED',
   'CONNECTION_REFUSED',
+  'NOT_MYSQL',
   'HOST_UNKNOWN',
   'CONNECTION_LOST',
   'CONNECT_TIMEOUT',

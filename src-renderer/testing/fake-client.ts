@@ -275,21 +275,23 @@ function illegal(): never {
 }
 
 async function* testSteps(draft: ConnectionDraft, signal?: AbortSignal): AsyncGenerator<TestStep> {
-  const notes: [TestStep['step'], TestStep['status'], string][] = [
-    ['tcp', 'ok', `${draft.mysql.host}:${draft.mysql.port ?? 3306}, 3 ms`],
+  const isClear = draft.mysql.tls === 'disabled'
+  const elapsed = (ms: number): TestStep['notes'][number] => ({ code: 'elapsed', values: { ms } })
+  const results: [TestStep['step'], TestStep['status'], TestStep['notes']][] = [
+    ['tcp', 'ok', [elapsed(3)]],
     [
       'tls',
-      draft.mysql.tls === 'disabled' ? 'warning' : 'ok',
-      draft.mysql.tls === 'disabled' ? 'not encrypted' : 'TLS 1.3, 18 ms'
+      isClear ? 'skipped' : 'ok',
+      [isClear ? { code: 'notEncrypted', values: {} } : { code: 'tlsVersion', values: { version: 'TLSv1.3' } }]
     ],
-    ['login', 'ok', 'MySQL 8.0.36, 9 ms'],
-    ['database', 'ok', draft.mysql.database],
-    ['rights', 'warning', 'SELECT on 5 of 5 tables, UPDATE on none'],
-    ['schema', 'ok', 'Taskdeck 1, 5 tables']
+    ['login', 'ok', [{ code: 'server', values: { name: 'MySQL 8.0.36' } }, elapsed(9)]],
+    ['database', 'ok', [{ code: 'database', values: { name: draft.mysql.database } }]],
+    ['rights', 'warning', [{ code: 'rightsMissing', values: { rights: 'INSERT, UPDATE, DELETE' } }]],
+    ['schema', 'ok', [{ code: 'schemaReady', values: { version: 1 } }]]
   ]
-  for (const [step, status, note] of notes) {
+  for (const [step, status, notes] of results) {
     if (signal?.aborted) return
-    yield { step, status: 'running', note: '', problem: null }
+    yield { step, status: 'running', notes: [], problem: null }
     await new Promise((resolve) => setTimeout(resolve, 120))
     const problem =
       step === 'rights'
@@ -300,6 +302,6 @@ async function* testSteps(draft: ConnectionDraft, signal?: AbortSignal): AsyncGe
             details: {}
           }
         : null
-    yield { step, status, note, problem }
+    yield { step, status, notes, problem }
   }
 }

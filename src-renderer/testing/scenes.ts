@@ -115,7 +115,7 @@ export function makeScene(name: SceneName, now: number): Scene {
       vault: {
         persistent,
         name: persistent ? 'GNOME Keyring' : '',
-        reason: persistent ? null : 'The server shell has no access to a keyring.'
+        reason: persistent ? null : 'noKeyring'
       },
       settings: { theme: 'system', language: 'system' },
       notices: [],

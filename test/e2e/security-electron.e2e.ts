@@ -359,7 +359,7 @@ describe('its files and its life', () => {
     const told = (JSON.parse(info) as { p: { b: { json: { vault: { persistent: boolean; reason: string | null } } } } })
       .p.b.json.vault
     expect(told.persistent).toBe(vault !== 'basic_text')
-    if (!told.persistent) expect(told.reason).toMatch(/keyring|store/)
+    if (!told.persistent) expect(told.reason).toMatch(/^(noKeyring|unavailable)$/)
   })
 
   it('lets a download be only what the page made itself', async () => {

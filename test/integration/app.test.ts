@@ -214,6 +214,19 @@ describe('a MySQL connection', () => {
     })
   })
 
+  it('is not saved with a character that cannot be seen, and the field is named', async () => {
+    const { client } = await start()
+    const draft = draftOf((await testDatabase()).url)
+    const bad = { ...draft, mysql: { ...draft.mysql, host: '127.0.0.1\0.example' } }
+    const refused = { data: { code: 'INVALID_INPUT', details: { field: 'host' } } }
+    await expect(client.connections.save(bad)).rejects.toMatchObject(refused)
+    const test = async (): Promise<void> => {
+      for await (const step of await client.connections.test(bad)) expect(step).toBeUndefined()
+    }
+    await expect(test()).rejects.toMatchObject(refused)
+    expect(await client.connections.list()).toHaveLength(1)
+  })
+
   it('forgets a password that the server refuses, and asks for another one, saying why', async () => {
     const database = await testDatabase()
     const { client } = await start()

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
@@ -157,7 +159,7 @@ describe('the connection test', () => {
       signal: new AbortController().signal,
       schemaStatus: async (database) => {
         const { rows } = await database.execute('SHOW TABLES')
-        return { status: 'warning', note: `${rows.length} tables`, problem: null }
+        return { status: 'warning', notes: [{ code: 'schemaReady', values: { version: rows.length } }], problem: null }
       }
     })
     for await (const step of test) if (step.status !== 'running') results.push(step)
@@ -176,10 +178,16 @@ describe('the connection test', () => {
   it('goes through all steps, names the server, and says when rights exceed the need', async () => {
     const results = await steps(loginTo(byAddress))
     expect(brief(results)).toEqual(['tcp ok', 'tls ok', 'login ok', 'database ok', 'rights warning', 'schema warning'])
-    expect(results[1]?.note).toMatch(/^TLSv1\.\d, certificate checked$/)
-    expect(results[2]?.note).toMatch(/^MariaDB \d+\.\d+\.\d+, \d+ ms$/)
-    expect(results[4]?.note).toContain('ALL PRIVILEGES on *.*')
-    expect(results[5]?.note).toBe('0 tables')
+    const matching = (pattern: RegExp): string => expect.stringMatching(pattern) as string
+    const elapsed = { code: 'elapsed', values: { ms: expect.any(Number) as number } }
+    expect(results.map(({ notes }) => notes)).toEqual([
+      [elapsed],
+      [{ code: 'tlsVersion', values: { version: matching(/^TLSv1\.\d$/) } }, { code: 'certificateChecked' }],
+      [{ code: 'server', values: { name: matching(/^MariaDB \d+\.\d+\.\d+$/) } }, elapsed],
+      [{ code: 'database', values: { name: 'app' } }],
+      [{ code: 'rightsExcess', values: { rights: matching(/ALL PRIVILEGES ON \*\.\*/) } }],
+      [{ code: 'schemaReady', values: { version: 0 } }]
+    ])
   })
 
   it('is content with exactly the rights that the mode needs', async () => {
@@ -187,7 +195,7 @@ describe('the connection test', () => {
     expect(brief(await steps(login, 'read-only'))[4]).toBe('rights ok')
     expect((await steps(login, 'read-write'))[4]).toMatchObject({
       status: 'warning',
-      note: 'missing: INSERT, UPDATE, DELETE'
+      notes: [{ code: 'rightsMissing', values: { rights: 'INSERT, UPDATE, DELETE' } }]
     })
   })
 
@@ -205,6 +213,32 @@ describe('the connection test', () => {
     expect(brief(await steps(await reader([]))).at(-1)).toBe('database failed NO_RIGHTS')
     expect(brief(await steps(loginTo(plain, { port: 1 })))).toEqual(['tcp failed CONNECTION_REFUSED'])
     expect(brief(await steps(loginTo(byName, { ca: 'x' })))).toEqual(['tcp skipped', 'tls failed INVALID_INPUT'])
+  })
+
+  it('says at the first step that another kind of server is at the address', async () => {
+    const answering = async (greet: (socket: Socket) => void): Promise<string[]> => {
+      const server = createServer(greet).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      onTestFinished(() => void server.close())
+      const { port } = server.address() as AddressInfo
+      return brief(await steps(loginTo(plain, { tls: 'disabled', host: '127.0.0.1', port })))
+    }
+    const refused = ['tcp failed NOT_MYSQL']
+    expect(await answering((socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n'))).toEqual(refused)
+    // MySQL's own other protocol, of port 33060.
+    expect(await answering((socket) => socket.write(Buffer.from('050000000b08051a00', 'hex')))).toEqual(refused)
+    const byteByByte = (socket: Socket): void => [...'220 mail\r\n'].forEach((byte) => socket.write(byte))
+    expect(await answering(byteByByte)).toEqual(refused)
+    expect(await answering((socket) => socket.end())).toEqual(['tcp failed CONNECTION_LOST'])
+  })
+
+  it('names the database and the grant to an account without any right on it', async () => {
+    const login = await reader([])
+    const last = (await steps({ ...login, database: 'no_such_one' }, 'read-only')).at(-1)
+    expect(last?.problem).toMatchObject({
+      code: 'NO_RIGHTS',
+      details: { database: 'no_such_one', grant: `GRANT SELECT ON \`no\\_such\\_one\`.* TO '${login.user}'@'%'` }
+    })
   })
 
   it('ends with the signal and leaves no connection behind', async () => {

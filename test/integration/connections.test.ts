@@ -155,9 +155,21 @@ describe('reaching a server', () => {
     const silent = createServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const { port } = silent.address() as AddressInfo
-    expect(await codeOf(openMysql({ ...login, port }, { ...options, connectTimeoutMs: 100 }))).toBe('CONNECT_TIMEOUT')
+    const problem = await problemOf(openMysql({ ...login, port }, { ...options, connectTimeoutMs: 100 }))
+    expect([problem.code, problem.message]).toEqual([
+      'CONNECT_TIMEOUT',
+      expect.stringMatching(/says nothing for 0.1 s/)
+    ])
     silent.close()
   })
+
+  it.each(['host', 'user', 'database'])(
+    'refuses a %s with a character that cannot be seen, and names it',
+    async (field) => {
+      const problem = await problemOf(openMysql({ ...login, [field]: 'a\0b' }, options))
+      expect(problem).toMatchObject({ code: 'INVALID_INPUT', kind: 'user', details: { field } })
+    }
+  )
 
   it('says that the account has no connection left', async () => {
     const limited = await account(`SELECT ON ${database.name}.*`, 'WITH MAX_USER_CONNECTIONS 1')

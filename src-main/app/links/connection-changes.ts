@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { AccessMode, ConnectionView } from '../../contract/index.ts'
-import type { ConnectionStore, Secrets, StoredConnection } from '../../connections/index.ts'
+import {
+  requirePlainNames,
+  type ConnectionStore,
+  type Secrets,
+  type StoredConnection
+} from '../../connections/index.ts'
 import { AppError, type Clock } from '../../kernel/index.ts'
 import type { MigrationStatement } from '../../queue/task-store.ts'
 import type { AppLog } from '../app-log.ts'
@@ -39,6 +44,7 @@ export class ConnectionChanges {
           `There are ${maxConnections} connections already: remove one first.`
         )
       refuseUnconfirmedWriting(draft, known)
+      requirePlainNames(draft.mysql)
       const stored = storedFrom(draft, known)
       await this.write(stored, known, draft)
       await connections.reopen(stored, known !== null && isElsewhere(known, stored))

@@ -105,14 +105,16 @@ export async function schemaVerdict(database: SqlDatabase, places: DatabasePlace
   const status = await mysqlInstaller(database, places).status()
   switch (status.status) {
     case 'ready':
-      return { status: 'ok', note: `version ${status.version}`, problem: null }
+      return { status: 'ok', notes: [{ code: 'schemaReady', values: { version: status.version } }], problem: null }
     case 'missing':
-      return { status: 'warning', note: 'no Taskdeck tables yet', problem: null }
-    case 'outdated':
-      return { status: 'warning', note: `version ${status.version} of ${status.latest}`, problem: null }
+      return { status: 'warning', notes: [{ code: 'schemaMissing' }], problem: null }
+    case 'outdated': {
+      const { version, latest } = status
+      return { status: 'warning', notes: [{ code: 'schemaOutdated', values: { version, latest } }], problem: null }
+    }
     case 'newer': {
       const message = `The tables are of a newer Taskdeck (version ${status.version}; this one knows ${status.latest}): use that version.`
-      return { status: 'failed', note: '', problem: new AppError('SCHEMA_NEWER', 'user', message) }
+      return { status: 'failed', notes: [], problem: new AppError('SCHEMA_NEWER', 'user', message) }
     }
   }
 }

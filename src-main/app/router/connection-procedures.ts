@@ -1,6 +1,13 @@
 import type { TestStep } from '../../contract/index.ts'
-import { testMysqlConnection, type ConnectionTestStep, type MysqlLogin } from '../../connections/index.ts'
+import {
+  requirePlainNames,
+  testMysqlConnection,
+  type ConnectionTestStep,
+  type MysqlLogin,
+  type TestNote
+} from '../../connections/index.ts'
 import { AppError } from '../../kernel/index.ts'
+import type { AppLog } from '../app-log.ts'
 import type { ParsedDraft } from '../links/connection-draft.ts'
 import { schemaVerdict } from '../links/open-queue.ts'
 import { toProblem } from '../problem.ts'
@@ -44,15 +51,24 @@ async function* testSteps(
   })
   const onPage = (step: ConnectionTestStep): TestStep => ({
     ...step,
-    note: log.redact(step.note),
+    notes: step.notes.map((note) => redactNote(note, log)),
     problem: step.problem && toProblem(step.problem, log)
   })
   for await (const step of steps) yield onPage(step)
 }
 
+function redactNote({ code, values = {} }: TestNote, log: AppLog): TestStep['notes'][number] {
+  const clean = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? log.redact(value) : value
+  ])
+  return { code, values: Object.fromEntries(clean) as Record<string, string | number> }
+}
+
 /** With the password that was typed, or the one that is stored for exactly this host and user. */
 async function loginOf({ secrets, log }: Services, draft: ParsedDraft): Promise<MysqlLogin> {
   const { mysql } = draft
+  requirePlainNames(mysql)
   const stored = draft.password === null && draft.id !== null ? await secrets.password(draft.id, mysql) : null
   const password = draft.password ?? stored
   if (password === null) throw new AppError('LOGIN_REFUSED', 'user', 'Enter the password to test this connection.')

@@ -1,4 +1,4 @@
-import { app, safeStorage } from 'electron'
+import { safeStorage } from 'electron'
 import type { SecretVault } from '../../app/index.ts'
 
 /**
@@ -11,12 +11,9 @@ export async function createVault(): Promise<SecretVault> {
   return { name, reason, persistent: reason === null, encrypt, decrypt }
 }
 
-async function whyNot(): Promise<string | null> {
-  if (process.platform === 'linux' && safeStorage.getSelectedStorageBackend() === 'basic_text')
-    return 'No keyring was found (GNOME Keyring or KWallet), so passwords are kept until Taskdeck ends.'
-  if (!(await isAvailable()))
-    return `The system's store for secrets cannot be used now, so passwords are kept until ${app.name} ends.`
-  return null
+async function whyNot(): Promise<SecretVault['reason']> {
+  if (process.platform === 'linux' && safeStorage.getSelectedStorageBackend() === 'basic_text') return 'noKeyring'
+  return (await isAvailable()) ? null : 'unavailable'
 }
 
 /** The asynchronous calls came late (Electron 40); the synchronous ones go with 46. */

@@ -52,8 +52,8 @@ describe('ConnectionFormPage', () => {
     page.app.client.connections.test = (() =>
       Promise.resolve(
         steps(
-          { step: 'tcp', status: 'running', note: '', problem: null },
-          { step: 'tcp', status: 'failed', note: 'db.example:3306', problem: refused }
+          { step: 'tcp', status: 'running', notes: [], problem: null },
+          { step: 'tcp', status: 'failed', notes: [], problem: refused }
         )
       )) as never
     await press('test')
@@ -68,7 +68,9 @@ describe('ConnectionFormPage', () => {
     await open()
     await fill()
     page.app.client.connections.test = (() =>
-      Promise.resolve(steps({ step: 'tcp', status: 'ok', note: '3 ms', problem: null }))) as never
+      Promise.resolve(
+        steps({ step: 'tcp', status: 'ok', notes: [{ code: 'elapsed', values: { ms: 3 } }], problem: null })
+      )) as never
     await press('test')
     expect(page.wrapper.find('[data-test=save]').text()).toBe('Save and open')
     await page.wrapper.find('input[name=host]').setValue('other')

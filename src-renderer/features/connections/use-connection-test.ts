@@ -8,7 +8,7 @@ export const stepNames = ['tcp', 'tls', 'login', 'database', 'rights', 'schema']
 export interface ShownStep {
   readonly step: TestStep['step']
   readonly status: TestStep['status'] | 'next'
-  readonly note: string
+  readonly notes: TestStep['notes']
   readonly problem: Problem | null
 }
 
@@ -64,7 +64,7 @@ export function useConnectionTest(): {
 
   onScopeDispose(cancel)
   const steps = computed(() =>
-    stepNames.map((step): ShownStep => known.value.get(step) ?? { step, status: 'next', note: '', problem: null })
+    stepNames.map((step): ShownStep => known.value.get(step) ?? { step, status: 'next', notes: [], problem: null })
   )
   return { steps, running, passed, problem, run, cancel, forget }
 }
