@@ -22,7 +22,7 @@ const minuteMs = 60_000
 
 /*
  * In the order of the report. `packages`: groups of system-packages.mjs. The cheap checks run two at a time; those that
- * start databases and browsers run alone, because their timing would suffer.
+ * start databases and browsers run alone, because their timing would suffer. Each can be asked for by itself.
  */
 const checks = [
   { name: 'build', run: async () => (await ensureBuild(), { passed: 1 }) },
@@ -30,7 +30,7 @@ const checks = [
   { name: 'lint', run: () => tool('eslint', ['.', '--max-warnings', '0']) },
   { name: 'layers', run: () => node(['scripts/layers.mjs']) },
   { name: 'types', run: () => tool('vue-tsc', ['--build']) },
-  { name: 'unit', alone: true, run: () => vitest(['--project', 'main', '--project', 'renderer']) },
+  { name: 'unit', run: () => vitest(['--project', 'main', '--project', 'renderer']) },
   { name: 'databases', alone: true, packages: ['mariadb'], run: () => vitest(['--project', 'databases']) },
   { name: 'e2e', alone: true, packages: ['mariadb', 'compiler', 'browsers'], run: endToEnd }
 ]
@@ -157,6 +157,7 @@ function count(code, reportFile) {
 }
 
 async function endToEnd() {
+  await ensureBuild()
   const env = await electronForTests()
   const before = process.platform === 'linux' ? ['xvfb-run', '-a'] : []
   return vitest(['--config', 'vitest.e2e.config.ts'], { before, env })

@@ -87,7 +87,7 @@ describe('a password', () => {
     const { client, received, close } = await connectRpc(server, session)
 
     const wrong = await client.connections.save(draft('Wrong', wrongPassword))
-    expect(wrong.link).toMatchObject({ status: 'lost', problem: { code: 'LOGIN_REFUSED' } })
+    expect(wrong.link).toMatchObject({ status: 'locked', problem: { code: 'LOGIN_REFUSED' } })
     const steps = []
     for await (const step of await client.connections.test(draft('Wrong', wrongPassword))) steps.push(step)
     expect(steps.at(-1)).toMatchObject({ step: 'login', status: 'failed' })
