@@ -1,5 +1,6 @@
 import { onBeforeUnmount, onMounted } from 'vue'
 import { hasMod, isTyping } from '@/shared/keys/key-caps.ts'
+import { isDialogOpen } from '@/shared/keys/open-dialog.ts'
 
 const secondLetterMs = 1_200
 
@@ -16,7 +17,7 @@ export function useGlobalKeys(keys: {
     if (hasMod(event) && event.key.toLowerCase() === 'k') return run(keys.palette)
     if (hasMod(event) && event.key === ',') return run(keys.settings)
     if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return false
-    if (document.querySelector('[aria-modal=true]')) return false
+    if (isDialogOpen()) return false
     if (event.key === '?') return run(keys.shortcuts)
     if (event.timeStamp - goPressedAt < secondLetterMs) {
       goPressedAt = Number.NEGATIVE_INFINITY

@@ -192,7 +192,7 @@ function demoTask(n: number, firstId: number, stateSince: number): TaskSummary {
     workerId: begun ? `imp-${String(1 + (n % 12)).padStart(2, '0')}` : null,
     leaseUntil: leased ? stateSince + 60_000 : null,
     createdAt: stateSince - 760_000,
-    runAt: begun ? stateSince - 2_000 : stateSince,
+    runAt: state === 'RETRY_WAIT' ? stateSince + 900_000 : begun ? stateSince - 2_000 : stateSince,
     stateSince,
     startedAt: begun ? stateSince - (terminal ? 30_000 : 0) : null,
     finishedAt: terminal ? stateSince : null,

@@ -27,6 +27,8 @@ export class FakeApp {
   private connections: ConnectionView[]
   private worker: LocalWorkerView
   private seq = 1
+  /** History ends here where the password is not known. */
+  private readonly lockedAt: number
   private readonly listeners = new Set<(event: AppEvent) => void>()
   private readonly scene: Scene
   private readonly now: () => number
@@ -34,6 +36,7 @@ export class FakeApp {
   constructor(scene: Scene, now: () => number = () => Date.now()) {
     this.scene = scene
     this.now = now
+    this.lockedAt = now() - 215_000
     this.connections = scene.connections
     this.worker = scene.localWorker
     for (const [id, queue] of Object.entries(scene.queues)) {
@@ -106,7 +109,8 @@ export class FakeApp {
     const queue = this.scene.queues[input.connectionId]
     const link = this.connections.find((one) => one.id === input.connectionId)?.link
     const now = this.now()
-    const until = link?.status === 'lost' && link.since !== null ? link.since : now
+    const until =
+      link?.status === 'lost' && link.since !== null ? link.since : link?.status === 'locked' ? this.lockedAt : now
     const question = { maxPoints: 360, ...input }
     if (queue) return snapshotOf(queue, question, this.seq, until)
     return {

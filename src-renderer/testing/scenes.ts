@@ -87,16 +87,17 @@ function worker(change: Partial<LocalWorkerView> = {}): LocalWorkerView {
   }
 }
 
-export const sceneNames = ['failing', 'healthy', 'stale', 'quiet', 'no-workers', 'no-vault'] as const
+export const sceneNames = ['failing', 'healthy', 'stale', 'quiet', 'no-workers', 'no-vault', 'locked'] as const
 export type SceneName = (typeof sceneNames)[number]
 
 /** `now` is when the scene starts. */
 export function makeScene(name: SceneName, now: number): Scene {
   const stale = name === 'stale'
   const lostAt = now - 215_000
-  const main: LinkState = stale
+  const known: LinkState = stale
     ? { status: 'lost', since: lostAt, nextTryAt: now + 22_000, failures: 6, problem: refused }
     : { status: 'live', lastReadingAt: now }
+  const main: LinkState = name === 'locked' ? { status: 'locked', problem: null } : known
   const base: QueueScene = {
     types: clinicTypes,
     failingSinceMs: name === 'failing' || stale ? 19 * 60_000 : null,

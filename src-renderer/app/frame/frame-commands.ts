@@ -14,6 +14,7 @@ import { useAppStore } from '@/state/app-store.ts'
 import { useConnectionsStore } from '@/state/connections-store.ts'
 import { useLocalWorkerStore } from '@/state/local-worker-store.ts'
 import { useCommands, type Command } from '@/shared/commands.ts'
+import { obstacleOf } from '@/shared/obstacle.ts'
 import { toProblem } from '@/transport/problem.ts'
 import { pageRoute, pages } from '../navigation.ts'
 
@@ -61,7 +62,15 @@ export function useFrameCommands(): void {
       icon: IconPlus,
       to: { name: 'connection-new' }
     },
-    { id: 'enqueue', group: 'do', name: t('frame.commands.enqueue'), icon: IconSend, to: { name: 'local-worker' } },
+    {
+      id: 'enqueue',
+      group: 'do',
+      name: t('frame.commands.enqueue'),
+      detail: connections.current?.name,
+      icon: IconSend,
+      off: enqueueObstacle(),
+      to: { name: 'tasks', params: { connectionId: connections.currentId }, query: { new: '1' } }
+    },
     ...sampleCommands(),
     {
       id: 'retry-now',
@@ -86,6 +95,11 @@ export function useFrameCommands(): void {
       run: () => app.saveSettings({ language: t('common.code') === 'en' ? 'zh-CN' : 'en' })
     }
   ])
+
+  function enqueueObstacle(): string | undefined {
+    const found = connections.current && obstacleOf(connections.current)
+    return found ? t(`enqueue.cannot.${found}`) : undefined
+  }
 
   function sampleCommands(): Command[] {
     const sample = worker.view?.sample ?? null

@@ -2,9 +2,12 @@ import { flushPromises } from '@vue/test-utils'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { TestStep } from '@contract'
 import { problemError } from '@/testing/fake-client.ts'
+import { labelled } from '@/testing/labels.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
 import { makeScene, refused, type SceneName } from '@/testing/scenes.ts'
+import ConnectionFields from './ConnectionFields.vue'
 import ConnectionFormPage from './ConnectionFormPage.vue'
+import { emptyForm } from './connection-form.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 let page: MountedPage
@@ -30,6 +33,26 @@ async function* steps(...list: TestStep[]): AsyncGenerator<TestStep> {
 afterEach(() => page.wrapper.unmount())
 
 describe('ConnectionFormPage', () => {
+  it('binds each label to what it is the label of', async () => {
+    await open()
+    page.wrapper.findComponent(ConnectionFields).vm.$emit('update:modelValue', { ...emptyForm(true), tls: 'required' })
+    await flushPromises()
+    const fields = {
+      Name: 'name',
+      Host: 'host',
+      Port: 'port',
+      Database: 'database',
+      User: 'user',
+      Password: 'password'
+    }
+    for (const [label, name] of Object.entries(fields))
+      expect(labelled(page.wrapper, label).getAttribute('name')).toBe(name)
+    expect(labelled(page.wrapper, 'Environment').getAttribute('role')).toBe('radiogroup')
+    expect(labelled(page.wrapper, 'Access').getAttribute('role')).toBe('radiogroup')
+    expect(labelled(page.wrapper, 'TLS').classList).toContain('n-select')
+    expect(labelled(page.wrapper, 'Certificate authority (PEM)').tagName).toBe('TEXTAREA')
+  })
+
   it('says which fields are missing instead of calling the app', async () => {
     await open()
     await press('save')

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { dispatch } from '@/state/feed.ts'
 import { demoHandlers, demoProblems } from '@/testing/demo-handlers.ts'
 import { problemError } from '@/testing/fake-client.ts'
+import { labelled } from '@/testing/labels.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
 import { makeScene } from '@/testing/scenes.ts'
 import type { LocalWorkerView } from '@contract'
@@ -101,9 +102,31 @@ describe('enqueueing', () => {
       {
         connectionId: 'local',
         count: 1,
+        confirmation: '',
+        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
         task: { type: 'cpu', payload: '{"ms":2000}', title: '', priority: 5, runAt: null }
       }
     ])
+  })
+
+  it('has a label for each field of the handler and of the task', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        text: { type: 'string', description: 'What to say' },
+        times: { type: 'integer' },
+        loud: { type: 'boolean' },
+        tone: { enum: ['low', 'high'] },
+        more: { type: 'object' }
+      }
+    }
+    const handlers = demoHandlers.slice(0, 1).map((one) => ({ ...one, payloadSchema: schema, example: '{}' }))
+    await open({ ...running, handlers })
+    const kinds = { text: 'INPUT', times: 'INPUT', more: 'TEXTAREA', Title: 'INPUT', 'How many': 'INPUT' }
+    for (const [label, tag] of Object.entries(kinds)) expect(labelled(page.wrapper, label).tagName).toBe(tag)
+    expect(labelled(page.wrapper, 'loud').getAttribute('role')).toBe('switch')
+    expect(labelled(page.wrapper, 'tone').classList).toContain('n-select')
+    expect(page.wrapper.find('form.enqueue input[aria-label="Task type"]').exists()).toBe(true)
   })
 
   it('stays with the chosen type while its file is broken', async () => {

@@ -1,18 +1,12 @@
 import { defineStore } from 'pinia'
 import { shallowRef } from 'vue'
-import type { NewTaskInput, TaskSummary } from '@contract'
+import type { TaskSummary } from '@contract'
 import { useClient } from '@/transport/client.ts'
 
 /** As many as a worker may have slots. */
 const mostShown = 64
 
-export interface Submitted {
-  readonly created: number
-  readonly existing: number
-  readonly firstId: string
-}
-
-/** What the local worker runs now, and tasks made by hand. Actions reject with what `toProblem` reads. */
+/** What the local worker runs now. */
 export const useWorkbenchStore = defineStore('workbench', () => {
   const running = shallowRef<readonly TaskSummary[]>([])
   let asked = 0
@@ -33,8 +27,5 @@ export const useWorkbenchStore = defineStore('workbench', () => {
     }
   }
 
-  const submit = (connectionId: string, task: NewTaskInput, count: number): Promise<Submitted> =>
-    useClient().tasks.submit({ connectionId, task, count })
-
-  return { running, readRunning, submit }
+  return { running, readRunning }
 })

@@ -95,6 +95,46 @@ describe('the list', () => {
     expect(wrapper.text()).toContain('last known rows')
   })
 
+  it('shows the last numbers below the form while the connection waits for its password', async () => {
+    const { wrapper } = await open('/c/clinic-main/tasks', { link: { status: 'locked', problem: null } })
+    expect(wrapper.find('form.unlock').exists()).toBe(true)
+    expect(wrapper.find('.facet').exists()).toBe(true)
+    expect(wrapper.text()).toContain('The rows come when it is unlocked')
+  })
+
+  it('keeps its rows below that form when the password is lost on the way', async () => {
+    const { wrapper } = await open('/c/clinic-main/tasks')
+    const locked = { status: 'locked' as const, problem: null }
+    const connections = makeScene('healthy', now).connections.map((one) => ({ ...one, link: locked }))
+    dispatch({ kind: 'connections', connections })
+    await flushPromises()
+    expect(wrapper.find('form.unlock').exists()).toBe(true)
+    expect(wrapper.find('.tasks.stale').exists()).toBe(true)
+  })
+
+  it('says in its toolbar that there is more, where no toast covers it', async () => {
+    const { wrapper, app } = await open('/c/clinic-main/tasks')
+    await app.client.tasks.submit({ connectionId: 'clinic-main', task: { type: 'mail.send', payload: '{}' } })
+    dispatch({ kind: 'tasksChanged', connectionId: 'clinic-main', ids: [] })
+    await flushPromises()
+    expect(wrapper.find('.toolbar [role=status]').text()).toContain('1 new in this list')
+    await wrapper.find('.toolbar [role=status] button').trigger('click')
+    await flushPromises()
+    expect(wrapper.find('.toolbar [role=status]').exists()).toBe(false)
+  })
+
+  it('says of a task in Retry wait when it runs again', async () => {
+    vi.useFakeTimers({ now, toFake: ['Date'] })
+    await open('/c/clinic-main/tasks?state=RETRY_WAIT')
+    const { rows } = page!.app.tasks['clinic-main']!.list({ filter: { states: ['RETRY_WAIT'] }, limit: 1 })
+    vi.setSystemTime(rows[0]!.runAt - 12_000)
+    await page!.router.push(`/c/clinic-main/tasks?state=RETRY_WAIT&task=${rows[0]!.id}`)
+    await flushPromises()
+    vi.useRealTimers()
+    expect(page!.wrapper.find('.drawer header').text()).toMatch(/runs again in 12\s?s/)
+    expect(page!.wrapper.find('.drawer header [title*="UTC"]').exists()).toBe(true)
+  })
+
   it('moves with j, opens with Enter and closes with Esc', async () => {
     const { router, app } = await open('/c/clinic-main/tasks')
     const press = async (key: string): Promise<void> => {
@@ -110,6 +150,73 @@ describe('the list', () => {
     expect(router.currentRoute.value.query['task']).toBe(rows[0]!.id)
     await press('Escape')
     expect(router.currentRoute.value.query['task']).toBeUndefined()
+  })
+})
+
+describe('a new task', () => {
+  const writable = { accessMode: 'read-write' as const, environment: 'staging' as const }
+  const submitted = (): unknown[] =>
+    page!.app.calls.filter((call) => call.path === 'tasks.submit').map((call) => call.input)
+  const press = async (key: string): Promise<void> => {
+    window.dispatchEvent(new KeyboardEvent('keydown', { key, cancelable: true }))
+    await flushPromises()
+  }
+  const send = async (): Promise<void> => {
+    await page!.wrapper.find('form.enqueue').trigger('submit')
+    await flushPromises()
+  }
+
+  it('is made for the shown connection with n, of the type that the list is filtered by, and is in the list then', async () => {
+    const { wrapper, router } = await open('/c/clinic-main/tasks?type=mail.send', writable)
+    await press('n')
+    expect(router.currentRoute.value.query['new']).toBe('1')
+    await wrapper.find('.json textarea').setValue('{"to":"a"}')
+    await send()
+    expect(submitted()).toMatchObject([
+      { connectionId: 'clinic-main', count: 1, confirmation: '', task: { type: 'mail.send', payload: '{"to":"a"}' } }
+    ])
+    expect(page!.app.calls.filter((call) => call.path === 'tasks.list').length).toBeGreaterThan(1)
+    await press('Escape')
+    expect(wrapper.find('form.enqueue').exists()).toBe(false)
+  })
+
+  it('proposes no type for a queue that the handlers here do not serve', async () => {
+    await open('/c/clinic-main/tasks?new=1', writable)
+    expect(page!.wrapper.find('.new').text()).toContain('Choose a type')
+    await send()
+    expect(submitted()).toEqual([])
+  })
+
+  it('is not made over a read-only connection, and the button says why', async () => {
+    const { wrapper, router } = await open('/c/clinic-main/tasks')
+    await press('n')
+    expect(router.currentRoute.value.query['new']).toBeUndefined()
+    expect(button('New task').attributes('disabled')).toBeDefined()
+    expect(wrapper.find('.toolbar [title="read-only connection"]').exists()).toBe(true)
+  })
+
+  it('wants the name of a production connection typed first', async () => {
+    await open('/c/clinic-main/tasks?type=mail.send&new=1', production)
+    await send()
+    expect(submitted()).toEqual([])
+    const input = dialog()!.querySelector('input')!
+    input.value = 'clinic-main'
+    input.dispatchEvent(new Event('input'))
+    await flushPromises()
+    dialog()!
+      .querySelector('form')!
+      .dispatchEvent(new Event('submit', { cancelable: true }))
+    await flushPromises()
+    expect(submitted()).toMatchObject([{ confirmation: 'clinic-main', task: { type: 'mail.send' } }])
+  })
+
+  it('that is refused says so beside the form', async () => {
+    const { app, wrapper } = await open('/c/clinic-main/tasks?type=mail.send&new=1', writable)
+    app.gate = (path) => {
+      if (path === 'tasks.submit') throw problemError({ code: 'READ_ONLY', kind: 'user', message: 'no', details: {} })
+    }
+    await send()
+    expect(wrapper.find('form.enqueue [role=alert]').text()).toContain('This connection is read-only')
   })
 })
 

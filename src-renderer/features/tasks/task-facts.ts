@@ -1,4 +1,5 @@
 import {
+  isTerminal,
   transitions,
   type Attempt,
   type OperatorAction,
@@ -72,6 +73,36 @@ export function axisTimes({ from, to }: TimeSpan): number[] {
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) times.push(at)
   return times.length <= 4 ? times : times.filter((_, i) => i % Math.ceil(times.length / 4) === 0)
 }
+
+/** When a task that waits runs, as the page says it; null when it does not wait for a moment. `tasks.nextRun` has the words. */
+export function nextRun(
+  task: Pick<TaskSummary, 'state' | 'runAt'>,
+  now: number
+): { readonly kind: 'again' | 'first' | 'due'; readonly inMs: number } | null {
+  const inMs = task.runAt - now
+  if (task.state === 'RETRY_WAIT') return inMs > 0 ? { kind: 'again', inMs } : { kind: 'due', inMs: 0 }
+  return task.state === 'QUEUED' && inMs > 0 ? { kind: 'first', inMs } : null
+}
+
+type Tries = Pick<TaskSummary, 'state' | 'attempt' | 'attemptsUsed' | 'maxAttempts'>
+
+/**
+ * How many attempts there were, and how many of those that the task may have are used: a retry by an operator starts that count anew,
+ * and an attempt that was handed back is not in it. A key of `tasks` and its values.
+ */
+export function attemptsText({
+  attempt,
+  attemptsUsed: used,
+  maxAttempts: most
+}: Tries): [string, Record<string, number>] {
+  return attempt === used
+    ? ['tasks.attemptsUsed', { used, most }]
+    : ['tasks.attemptsCounted', { all: attempt, used, most }]
+}
+
+/** No attempt is left after the one that runs, or the one that is waited for. */
+export const isLastTry = ({ state, attemptsUsed, maxAttempts }: Tries): boolean =>
+  !isTerminal(state) && attemptsUsed >= maxAttempts - (isUnderWay(state) ? 0 : 1)
 
 /** What a task's failed parts and last error have to say. */
 export const hasError = (task: Pick<TaskSummary, 'errorCode' | 'errorMessage'>): boolean =>

@@ -5,7 +5,16 @@ import { columnsThatFit } from './columns.ts'
 import { facetCounts } from './facets.ts'
 import { jsonLines } from './json-lines.ts'
 import { addSample, rateOf, timeLeft, type ProgressSample } from './progress-rate.ts'
-import { attemptsSpan, axisTimes, offeredActions, outcomeMark, visitedStates } from './task-facts.ts'
+import {
+  attemptsSpan,
+  attemptsText,
+  axisTimes,
+  isLastTry,
+  nextRun,
+  offeredActions,
+  outcomeMark,
+  visitedStates
+} from './task-facts.ts'
 
 const attempt = (change: Partial<Attempt>): Attempt => ({
   attempt: 1,
@@ -68,6 +77,39 @@ describe('the rate of progress', () => {
   it('gives no time left without a total or without movement', () => {
     expect(timeLeft({ ...task(5).progress, total: null }, 20)).toBeNull()
     expect(timeLeft(task(5).progress, 0)).toBeNull()
+  })
+})
+
+describe('when a task runs next', () => {
+  it('is the end of its wait, or the moment that it was submitted for', () => {
+    expect(nextRun({ state: 'RETRY_WAIT', runAt: 13_000 }, 1_000)).toEqual({ kind: 'again', inMs: 12_000 })
+    expect(nextRun({ state: 'RETRY_WAIT', runAt: 900 }, 1_000)).toEqual({ kind: 'due', inMs: 0 })
+    expect(nextRun({ state: 'QUEUED', runAt: 3_000 }, 1_000)).toEqual({ kind: 'first', inMs: 2_000 })
+  })
+
+  it('is not said of one that could run now or is not waiting', () => {
+    expect(nextRun({ state: 'QUEUED', runAt: 900 }, 1_000)).toBeNull()
+    expect(nextRun({ state: 'PAUSED', runAt: 9_000 }, 1_000)).toBeNull()
+    expect(nextRun({ state: 'SUCCESS', runAt: 9_000 }, 1_000)).toBeNull()
+  })
+})
+
+describe('the count of attempts', () => {
+  const tries = { state: 'RUNNING' as const, attempt: 2, attemptsUsed: 2, maxAttempts: 5 }
+
+  it('says both numbers where a retry by hand or a hand-back makes them differ', () => {
+    expect(attemptsText(tries)).toEqual(['tasks.attemptsUsed', { used: 2, most: 5 }])
+    expect(attemptsText({ ...tries, attempt: 6, attemptsUsed: 1 })).toEqual([
+      'tasks.attemptsCounted',
+      { all: 6, used: 1, most: 5 }
+    ])
+  })
+
+  it('calls the next failure final in the last attempt and while it is waited for, not one before', () => {
+    expect(isLastTry({ ...tries, attemptsUsed: 4 })).toBe(false)
+    expect(isLastTry({ ...tries, attemptsUsed: 5 })).toBe(true)
+    expect(isLastTry({ ...tries, state: 'RETRY_WAIT', attemptsUsed: 4 })).toBe(true)
+    expect(isLastTry({ ...tries, state: 'FAILED', attemptsUsed: 5 })).toBe(false)
   })
 })
 

@@ -2,13 +2,14 @@ import { computed, onBeforeUnmount, onMounted, watch, type ComputedRef, type Ref
 import type { QueueReading } from '@contract'
 import { useChangesStore } from '@/state/changes-store.ts'
 import { useConnectionsStore } from '@/state/connections-store.ts'
-import { useMetricsStore } from '@/state/metrics-store.ts'
+import { useLastReading } from '@/state/use-last-reading.ts'
 import type { TaskFilters } from './task-filters.ts'
 import { useTaskDetailStore } from './task-detail-store.ts'
 import { refreshEveryMs, useTaskListStore } from './task-list-store.ts'
 
 export interface LiveTasks {
   readonly reading: ComputedRef<QueueReading | null>
+  /** Out of reach, or its password is not known: what is shown is the last that was read. */
   readonly offline: ComputedRef<boolean>
   readonly setVisible: (from: number, to: number) => void
 }
@@ -16,14 +17,13 @@ export interface LiveTasks {
 /** Keeps list and open task current: asks when the question changes, and again on ticks, on actions and when the page is shown. */
 export function useLiveTasks(filters: Ref<TaskFilters>, openId: Ref<string | null>): LiveTasks {
   const connections = useConnectionsStore()
-  const metrics = useMetricsStore()
   const changes = useChangesStore()
   const list = useTaskListStore()
   const detail = useTaskDetailStore()
   const id = computed(() => connections.currentId)
   const status = computed(() => connections.current?.link.status)
-  const offline = computed(() => status.value === 'lost')
-  const reading = computed(() => metrics.readings.get(id.value) ?? null)
+  const offline = computed(() => status.value === 'lost' || status.value === 'locked')
+  const reading = useLastReading()
   const readable = computed(() => connections.loaded && (status.value === 'live' || status.value === 'connecting'))
   let visible = { from: 0, to: 0 }
   let refreshedAt = 0

@@ -58,4 +58,21 @@ describe('the workers page', () => {
     expect(wrapper.text()).toContain('last known picture, read at 13:56:25 UTC')
     expect(wrapper.find('.workers.stale').exists()).toBe(true)
   })
+
+  it('shows that picture below the form while the connection waits for its password', async () => {
+    page = await mountPage(WorkersPage, makeScene('locked', now), '/c/clinic-main/workers', () => now)
+    const { wrapper, app } = page
+    expect(wrapper.find('.workers.stale').text()).toContain('imp-01')
+    await wrapper.find('input[type=password]').setValue('s3cret')
+    await wrapper.find('form.unlock').trigger('submit')
+    await flushPromises()
+    const unlocks = app.calls.filter((call) => call.path === 'connections.unlock')
+    expect(unlocks.map((call) => call.input)).toEqual([{ connectionId: 'clinic-main', password: 's3cret' }])
+  })
+
+  it('asks for the password alone when there never was a picture', async () => {
+    page = await mountPage(WorkersPage, makeScene('healthy', now), '/c/dev-shared/workers', () => now)
+    expect(page.wrapper.text()).toContain('dev-shared needs its password')
+    expect(page.wrapper.find('.workers').exists()).toBe(false)
+  })
 })

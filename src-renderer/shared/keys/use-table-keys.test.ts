@@ -12,8 +12,16 @@ const press = (key: string): void => {
 describe('the keys of a table', () => {
   const current = ref(-1)
   const opened: number[] = []
+  const closed: number[] = []
+  const made: string[] = []
   const page = defineComponent(() => {
-    useTableKeys({ current, count: () => 3, open: (row) => opened.push(row) })
+    useTableKeys({
+      current,
+      count: () => 3,
+      open: (row) => opened.push(row),
+      close: () => closed.push(current.value),
+      letters: { n: () => made.push('n') }
+    })
     return () => h('a', { href: '#/tasks' }, 'Tasks')
   })
   let unmount = (): void => undefined
@@ -22,6 +30,8 @@ describe('the keys of a table', () => {
     document.body.innerHTML = ''
     current.value = -1
     opened.length = 0
+    closed.length = 0
+    made.length = 0
   })
   function openPage(): HTMLElement {
     const wrapper = mount(page, { attachTo: document.body })
@@ -49,6 +59,32 @@ describe('the keys of a table', () => {
     openPage()
     document.body.insertAdjacentHTML('beforeend', '<div role="alertdialog" aria-modal="true"></div>')
     press('j')
-    expect(current.value).toBe(-1)
+    press('n')
+    expect([current.value, made]).toEqual([-1, []])
+  })
+
+  it('work again while a dialog is on its way out', () => {
+    openPage()
+    document.body.insertAdjacentHTML('beforeend', '<div role="alertdialog" aria-modal="false"></div>')
+    press('j')
+    press('Escape')
+    expect([current.value, closed]).toEqual([0, [0]])
+  })
+
+  it('leave the Esc that closes a dialog to the dialog', () => {
+    openPage()
+    document.body.insertAdjacentHTML('beforeend', '<div role="alertdialog" aria-modal="true"></div>')
+    const closing = (): void => document.querySelector('[aria-modal]')?.setAttribute('aria-modal', 'false')
+    document.addEventListener('keydown', closing, { once: true })
+    press('Escape')
+    expect(closed).toEqual([])
+    press('Escape')
+    expect(closed).toEqual([-1])
+  })
+
+  it('are joined by the letters of a page', () => {
+    openPage()
+    press('n')
+    expect(made).toEqual(['n'])
   })
 })

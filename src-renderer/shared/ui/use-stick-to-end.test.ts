@@ -1,12 +1,32 @@
 import { mount, flushPromises } from '@vue/test-utils'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { defineComponent, h, shallowRef } from 'vue'
 import { useStickToEnd } from './use-stick-to-end.ts'
+
+/** Says that what is observed has another size. */
+const resizes = new Map<Element, () => void>()
+vi.stubGlobal(
+  'ResizeObserver',
+  class {
+    private readonly told: () => void
+    constructor(told: () => void) {
+      this.told = told
+    }
+    observe(element: Element): void {
+      resizes.set(element, this.told)
+    }
+    disconnect(): void {
+      for (const [element, told] of resizes) if (told === this.told) resizes.delete(element)
+    }
+  }
+)
+afterAll(() => vi.unstubAllGlobals())
 
 function setUp() {
   const lines = shallowRef(0)
   let scrolled = 0
-  const list = shallowRef({ scrollTo: () => void scrolled++ })
+  const pane = document.createElement('div')
+  const list = shallowRef({ scrollTo: () => void scrolled++, $el: pane })
   let stick: ReturnType<typeof useStickToEnd> | undefined
   const wrapper = mount(
     defineComponent(() => {
@@ -26,7 +46,12 @@ function setUp() {
     await flushPromises()
     return scrolled - before
   }
-  return { stick: stick!, at, grow, wrapper }
+  const resize = (): number => {
+    const before = scrolled
+    resizes.get(pane)?.()
+    return scrolled - before
+  }
+  return { stick: stick!, at, grow, resize, pane, wrapper }
 }
 
 describe('a list that follows its end', () => {
@@ -46,6 +71,17 @@ describe('a list that follows its end', () => {
     at(890, 1_000)
     expect(stick.atEnd.value).toBe(true)
     wrapper.unmount()
+  })
+
+  it('goes along when its pane changes its size, and not while the reader is further up', async () => {
+    const { at, resize, pane, wrapper } = setUp()
+    await flushPromises()
+    expect(resize()).toBeGreaterThan(0)
+    at(900, 1_000)
+    at(400, 1_000)
+    expect(resize()).toBe(0)
+    wrapper.unmount()
+    expect(resizes.has(pane)).toBe(false)
   })
 
   it('is not let go when its lines turn out taller', () => {

@@ -1,8 +1,10 @@
-import { nextTick, onMounted, ref, watch, type Ref } from 'vue'
+import { nextTick, onBeforeUnmount, onMounted, ref, watch, type Ref } from 'vue'
 
 /** What a virtual list can do here. */
 export interface EndScroller {
   scrollTo(options: { position: 'bottom' }): void
+  /** Its element, whose size is followed. */
+  readonly $el?: unknown
 }
 
 const nearEndPx = 30
@@ -10,7 +12,8 @@ const measuringFrames = 6
 
 /**
  * Keeps a growing list at its end until the reader scrolls up, and again once they are back there. `content` changes when the list does.
- * Lines that turn out taller than expected move the end, which is not the reader's doing: only an upward move lets go.
+ * Lines that turn out taller than expected, and a pane that changes its size, move the end, which is not the reader's doing: only an
+ * upward move lets go.
  */
 export function useStickToEnd(
   list: Readonly<Ref<EndScroller | null>>,
@@ -38,7 +41,17 @@ export function useStickToEnd(
   watch(content, () => {
     if (atEnd.value) void toEnd()
   })
+  const observer = new ResizeObserver(() => goToEnd(measuringFrames))
+  watch(
+    list,
+    (shown) => {
+      observer.disconnect()
+      if (shown?.$el instanceof Element) observer.observe(shown.$el)
+    },
+    { immediate: true, flush: 'post' }
+  )
   onMounted(toEnd)
+  onBeforeUnmount(() => observer.disconnect())
 
   return { atEnd, onScroll }
 }

@@ -67,11 +67,10 @@ export interface EnqueuedTask {
 
 export const enqueueForm = (page: Page): Locator => page.locator('form.enqueue')
 
-/** Its label holds the placeholder too. */
-export const titleField = (page: Page): Locator => enqueueForm(page).getByLabel(/^Title/)
+export const titleField = (page: Page): Locator => enqueueForm(page).getByLabel('Title', { exact: true })
 
 export async function chooseType(page: Page, type: string): Promise<void> {
-  const select = enqueueForm(page).getByLabel('Task type')
+  const select = enqueueForm(page).locator('.type')
   await select.click()
   await page.locator('.n-base-select-option', { hasText: new RegExp(`^${type}$`) }).click()
   await select.filter({ hasText: type }).waitFor()
@@ -102,7 +101,7 @@ export async function enqueueInto(page: Page, connection: string, title: string)
   await page.locator('.n-base-select-option', { hasText: connection }).click()
   const form = enqueueForm(page)
   await form.getByText(`into ${connection}`).waitFor()
-  await form.getByLabel('Task type').click()
+  await form.locator('.type').click()
   await page.keyboard.type('sleep')
   await page.keyboard.press('Enter')
   await form.getByLabel('Payload, JSON').fill('{"ms":10}')

@@ -1,8 +1,9 @@
 import type { ConnectionView } from '@contract'
 
-/** Why a worker cannot be started on a connection, null when it can. Each is a key of `localWorker.cannot`. */
+/** Why nothing can be written over a connection: no task made, no worker started. Each is a key of `enqueue.cannot`. */
 export type Obstacle = 'readOnly' | 'locked' | 'schema' | 'lost' | 'connecting'
 
+/** null when there is nothing in the way. */
 export function obstacleOf(connection: ConnectionView): Obstacle | null {
   if (connection.accessMode === 'read-only') return 'readOnly'
   const { status } = connection.link
