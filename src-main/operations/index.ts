@@ -1,5 +1,6 @@
 export { createOperations, writeBlock } from './operations.ts'
-export type { ActRequest, ActionTarget, Operations, OperationsOptions } from './operations.ts'
+export type { ActionTarget } from './action-target.ts'
+export type { ActRequest, Operations, OperationsOptions } from './operations.ts'
 export type { Answer } from './outcome.ts'
 export type { SubmitCounts, SubmitRequest, Submitted } from './submission.ts'
 export { maskJson } from './mask-json.ts'

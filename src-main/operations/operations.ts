@@ -2,17 +2,10 @@ import type { Audit, AuditEntry } from '../audit/index.ts'
 import { AppError, operatorActions, toAppError, withDeadline } from '../kernel/index.ts'
 import type { Clock, OperatorAction } from '../kernel/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
+import type { ActionTarget } from './action-target.ts'
 import { answerOf, outcomeOfError, outcomeOfResult, parseOutcome, unknownOutcome } from './outcome.ts'
 import type { Answer, Outcome } from './outcome.ts'
 import { submitAction, submitAudited, type SubmitRequest, type Submitted } from './submission.ts'
-
-/** The connection that an action goes to. */
-export interface ActionTarget {
-  readonly connectionId: string
-  readonly connectionName: string
-  readonly environment: 'local' | 'development' | 'staging' | 'production'
-  readonly accessMode: 'read-only' | 'read-write'
-}
 
 export interface ActRequest extends ActionTarget {
   readonly store: Pick<TaskStore, 'act'>
@@ -35,7 +28,7 @@ export interface Operations {
   /** Submits tasks that an operator made by hand. Throws like `act`, except for what a task's state forbids. */
   submit(request: SubmitRequest): Promise<Submitted>
   /**
-   * Gives the intents of an earlier run that have no outcome one: unknown, with the state that the task is in now (a submit has no
+   * Gives the intents that have no outcome, and that nobody is at any more, one: unknown, with the state that the task is in now (a submit has no
    * single task to look at). Those whose store is not there (undefined) or does not answer stay. Returns how many were settled.
    */
   reconcile(storeOf: (connectionId: string) => Pick<TaskStore, 'get'> | undefined): Promise<number>
@@ -166,7 +159,7 @@ class AuditedOperations implements Operations {
       const task = await withDeadline(clock, deadlineMs, store.get(entry.target), () => unknownOutcome(entry.id))
       return { status: 'unknown', state: task?.state ?? null }
     } catch {
-      return undefined // tried again at the next start
+      return undefined // tried again in the next round
     }
   }
 }

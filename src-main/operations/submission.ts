@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Audit } from '../audit/index.ts'
 import { AppError, errorCodes, toAppError } from '../kernel/index.ts'
-import type { ActionTarget } from './operations.ts'
+import type { ActionTarget } from './action-target.ts'
 import { outcomeOfError, unknownOutcome } from './outcome.ts'
 
 /** What submitting is called in the audit log, beside the operator's actions on a task. */
