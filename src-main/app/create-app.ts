@@ -15,6 +15,7 @@ import { EventHub } from './event-hub.ts'
 import { ConnectionChanges } from './links/connection-changes.ts'
 import { Connections } from './links/connections.ts'
 import { Observations } from './observations.ts'
+import { OpenIntents } from './open-intents.ts'
 import { toProblem } from './problem.ts'
 import { createRouter, type Services } from './router/index.ts'
 import { createPageServer } from './rpc-peer.ts'
@@ -66,7 +67,7 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
   const observations = new Observations(files.history, clock)
   const recovery = new StandInRecovery(clock)
   const operations = createOperations({ audit: files.audit, clock, onUnrecorded: (error) => notices.add(error) })
-  const reconciled = new Set<string>()
+  const openIntents = new OpenIntents(operations, clock)
 
   /** What happens beside a tick; none of it may hold up the next one. */
   async function afterTick(connectionId: string, reading: QueueReading, store: TaskStore): Promise<void> {
@@ -75,9 +76,7 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
       log.write('info', `connection ${connectionId}: recovered ${moved.length} tasks, as no worker is alive to do it`)
       hub.publish({ kind: 'tasksChanged', connectionId, ids: moved.slice(0, 100) })
     }
-    if (reconciled.has(connectionId)) return
-    reconciled.add(connectionId)
-    await operations.reconcile((id) => (id === connectionId ? store : undefined))
+    await openIntents.settle(connectionId, store)
   }
 
   const places = { clock, migrationsDir: options.migrationsDir }
@@ -112,7 +111,7 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
     kind: 'connections',
     connections: connections.views()
   })
-  const hub: EventHub = new EventHub(() => [
+  const hub: EventHub = new EventHub(clock, () => [
     connectionsEvent(),
     { kind: 'localWorker', localWorker: localWorker.view() },
     ...observations.ticks().map((tick): AppEvent => ({ kind: 'tick', tick }))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AppEvent, WorkerLogLine } from '../contract/index.ts'
 import { emptyReading } from '../kernel/reading.fixture.ts'
+import { systemClock, type Clock } from '../kernel/index.ts'
 import { EventHub } from './event-hub.ts'
 
 const reading = emptyReading()
@@ -9,11 +10,13 @@ const tick = (connectionId: string, seq: number): AppEvent => ({
   tick: { connectionId, seq, reading, points: [] }
 })
 const line = (message: string): WorkerLogLine => ({ at: 0, level: 'info', message, taskId: null })
+/** No pause between two rounds of reading. */
+const instant: Clock = { ...systemClock, sleep: () => Promise.resolve() }
 const next = async (events: AsyncGenerator<AppEvent, void>): Promise<AppEvent | void> => (await events.next()).value
 
 describe('event hub', () => {
   it('tells a new page the current state before any change', async () => {
-    const hub = new EventHub(() => [{ kind: 'connections', connections: [] }, tick('local', 7)])
+    const hub = new EventHub(instant, () => [{ kind: 'connections', connections: [] }, tick('local', 7)])
     const events = hub.subscribe()
     expect(await next(events)).toEqual({ kind: 'connections', connections: [] })
     expect(await next(events)).toEqual(tick('local', 7))
@@ -21,7 +24,7 @@ describe('event hub', () => {
   })
 
   it('gives a slow page only the newest tick of each connection', async () => {
-    const hub = new EventHub(() => [tick('local', 0)])
+    const hub = new EventHub(instant, () => [tick('local', 0)])
     const events = hub.subscribe()
     await next(events)
     for (let seq = 1; seq <= 100; seq++) hub.publish(tick('local', seq))
@@ -32,7 +35,7 @@ describe('event hub', () => {
   })
 
   it('wakes a waiting page', async () => {
-    const hub = new EventHub(() => [tick('local', 0)])
+    const hub = new EventHub(instant, () => [tick('local', 0)])
     const events = hub.subscribe()
     await next(events)
     const waiting = next(events)
@@ -42,7 +45,7 @@ describe('event hub', () => {
   })
 
   it('joins log lines and keeps the newest 500', async () => {
-    const hub = new EventHub(() => [tick('local', 0)])
+    const hub = new EventHub(instant, () => [tick('local', 0)])
     const events = hub.subscribe()
     await next(events)
     for (let n = 0; n < 600; n++) hub.publish({ kind: 'workerLog', lines: [line(`line ${n}`)] })
@@ -54,7 +57,7 @@ describe('event hub', () => {
   })
 
   it('names changed tasks while they are few, and says "any" when they are many', async () => {
-    const hub = new EventHub(() => [tick('local', 0)])
+    const hub = new EventHub(instant, () => [tick('local', 0)])
     const events = hub.subscribe()
     await next(events)
     hub.publish({ kind: 'tasksChanged', connectionId: 'local', ids: ['1'] })
@@ -67,7 +70,7 @@ describe('event hub', () => {
   })
 
   it('ends a stream whose page went away while it waited, and forgets it', async () => {
-    const hub = new EventHub(() => [])
+    const hub = new EventHub(instant, () => [])
     const gone = new AbortController()
     const waiting = hub.subscribe(gone.signal).next()
     expect(hub.subscribers).toBe(1)
@@ -77,7 +80,7 @@ describe('event hub', () => {
   })
 
   it('ends all streams when it closes and takes no new ones', async () => {
-    const hub = new EventHub(() => [tick('local', 0)])
+    const hub = new EventHub(instant, () => [tick('local', 0)])
     const events = hub.subscribe()
     await next(events)
     const waiting = events.next()
@@ -87,10 +90,34 @@ describe('event hub', () => {
   })
 
   it('refuses more pages than it has room for', async () => {
-    const hub = new EventHub(() => [tick('local', 0)])
+    const hub = new EventHub(instant, () => [tick('local', 0)])
     const open = Array.from({ length: 32 }, () => hub.subscribe())
     await Promise.all(open.map((events) => events.next()))
     await expect(hub.subscribe().next()).rejects.toMatchObject({ code: 'TOO_MANY_CONNECTIONS' })
     hub.close()
+  })
+
+  it('joins events of a high rate for a page that reads as fast as it can, as through a port that never says stop', async () => {
+    const rounds: (() => void)[] = []
+    const paced: Clock = { ...systemClock, sleep: () => new Promise((resolve) => rounds.push(resolve)) }
+    const hub = new EventHub(paced, () => [tick('local', 0)])
+    const events = hub.subscribe()
+    const read: AppEvent[] = []
+    const reading = (async () => {
+      for await (const event of events) read.push(event)
+    })()
+    const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+    await settled()
+    for (let seq = 1; seq <= 100; seq++) {
+      hub.publish(tick('local', seq))
+      await settled()
+    }
+    expect(read).toEqual([tick('local', 0)])
+    rounds.shift()?.()
+    await settled()
+    expect(read).toEqual([tick('local', 0), tick('local', 100)])
+    hub.close()
+    rounds.shift()?.()
+    await reading
   })
 })

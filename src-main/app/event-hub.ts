@@ -1,11 +1,16 @@
 import type { AppEvent, Tick, WorkerLogLine } from '../contract/index.ts'
-import { AppError } from '../kernel/index.ts'
+import { AppError, pause, type Clock } from '../kernel/index.ts'
 
 /** Pages at one time; each has a mailbox of bounded size. */
 const maxSubscribers = 32
 const maxLogLines = 500
 const maxChangedIds = 200
 const maxNotices = 20
+/**
+ * A page gets what it has not read at most this often. Only a socket says when a page is slow, a port between processes never does: this is what
+ * makes both join events of a high rate.
+ */
+const paceMs = 50
 
 /**
  * What happened in the app, for every page that listens. Ticks, connections and local worker are states: a slow
@@ -14,10 +19,12 @@ const maxNotices = 20
 export class EventHub {
   private readonly mailboxes = new Set<Mailbox>()
   private readonly current: () => AppEvent[]
+  private readonly clock: Clock
   private closed = false
 
   /** `current` is what a page has to know before any change makes sense. */
-  constructor(current: () => AppEvent[]) {
+  constructor(clock: Clock, current: () => AppEvent[]) {
+    this.clock = clock
     this.current = current
   }
 
@@ -40,10 +47,13 @@ export class EventHub {
     signal?.addEventListener('abort', onAbort, { once: true })
     this.mailboxes.add(mailbox)
     try {
-      for (;;) {
-        const event = await mailbox.take()
-        if (event === undefined) return
-        yield event
+      while (await mailbox.filled()) {
+        // What comes meanwhile is for the next round: it may still be joined.
+        for (let unread = mailbox.size; unread > 0; unread--) {
+          const event = mailbox.next()
+          if (event) yield event
+        }
+        await pause(this.clock, paceMs, mailbox.closing)
       }
     } finally {
       this.mailboxes.delete(mailbox)
@@ -66,7 +76,7 @@ class Mailbox {
   private lines: WorkerLogLine[] = []
   private readonly notices: AppEvent[] = []
   private wake: (() => void) | undefined
-  private closed = false
+  private readonly closer = new AbortController()
 
   put(event: AppEvent): void {
     switch (event.kind) {
@@ -90,23 +100,31 @@ class Mailbox {
     this.wake?.()
   }
 
-  /** The next event, states first; undefined when there will be none. */
-  async take(): Promise<AppEvent | undefined> {
-    for (;;) {
-      if (this.closed) return undefined
-      const event = this.next()
-      if (event) return event
-      await new Promise<void>((resolve) => (this.wake = resolve))
-      this.wake = undefined
-    }
+  /** Aborts when the page has left. */
+  get closing(): AbortSignal {
+    return this.closer.signal
+  }
+
+  /** Events that `next` would give now. */
+  get size(): number {
+    const pieces = this.states.size + this.ticks.size + this.changed.size + this.notices.length
+    return pieces + (this.lines.length > 0 ? 1 : 0)
+  }
+
+  /** Resolves to true once there is something to read, to false when there will be nothing any more. */
+  async filled(): Promise<boolean> {
+    while (!this.closing.aborted && this.size === 0) await new Promise<void>((resolve) => (this.wake = resolve))
+    this.wake = undefined
+    return !this.closing.aborted
   }
 
   close(): void {
-    this.closed = true
+    this.closer.abort()
     this.wake?.()
   }
 
-  private next(): AppEvent | undefined {
+  /** States first. */
+  next(): AppEvent | undefined {
     for (const [kind, event] of this.states) {
       this.states.delete(kind)
       return event

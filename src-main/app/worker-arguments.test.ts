@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { parseWorkerArguments } from './worker-arguments.ts'
+import { parseWorkerArguments, queueName } from './worker-arguments.ts'
 
 const parse = (args: string[], env: NodeJS.ProcessEnv = { TASKDECK_CONNECTION: 'sqlite:/data/queue.sqlite' }) =>
   parseWorkerArguments(args, env, '/here')
@@ -60,4 +60,14 @@ describe('parseWorkerArguments', () => {
   })
 
   it('shows its help without a connection', () => expect(parse(['--help'], {}).help).toBe(true))
+
+  it('names the queue without its password', () => {
+    const named = (TASKDECK_CONNECTION: string): string => {
+      const { connection } = parse([], { TASKDECK_CONNECTION })
+      return connection ? queueName(connection) : ''
+    }
+    expect(named('mysql://ada:s%40crt@db:3307/queue')).toBe('queue on db:3307 as ada')
+    expect(named('mysql://ada:s%40crt@[::1]/queue')).toBe('queue on [::1]:3306 as ada')
+    expect(named('sqlite:q.sqlite')).toBe('/here/q.sqlite')
+  })
 })

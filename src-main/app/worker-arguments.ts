@@ -60,6 +60,13 @@ export function parseWorkerArguments(args: readonly string[], env: NodeJS.Proces
   }
 }
 
+/** Which queue it is, for people: never the password. */
+export function queueName(connection: NonNullable<WorkerArguments['connection']>): string {
+  if (connection.kind === 'sqlite') return connection.file
+  const { user, host, port, database } = connection.login
+  return `${database} on ${host.includes(':') ? `[${host}]` : host}:${port} as ${user}`
+}
+
 function parse(args: readonly string[]) {
   try {
     return parseArgs({

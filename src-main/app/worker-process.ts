@@ -9,7 +9,7 @@ import { defaultDataDirectory } from './default-data-directory.ts'
 import { mysqlInstaller, openDatabase, type DatabasePlaces } from './links/open-queue.ts'
 import { openWorkerQueue, type WorkerQueue } from './worker/worker-queue.ts'
 import { printable } from './printable.ts'
-import { parseWorkerArguments, workerUsage, type WorkerArguments } from './worker-arguments.ts'
+import { parseWorkerArguments, queueName, workerUsage, type WorkerArguments } from './worker-arguments.ts'
 
 /*
  * The worker without a shell: `npm run worker -- ...`. Exits with 0 after a signal, 2 when the user must change something
@@ -51,6 +51,7 @@ async function main(): Promise<number> {
   if (!queue) return 0
   const worker = workerOf(given, queue)
   await worker.start()
+  say('info', `queue ${queueName(given.connection)}; task types ${typesOf(worker)}`)
   await untilStopped()
   await worker.stop()
   const late = (): Error => new AppError('CONNECTION_LOST', 'operational', 'The database did not let go in time.')
@@ -79,6 +80,13 @@ function workerOf(given: WorkerArguments, queue: WorkerQueue): Worker {
     onLog: ({ level, message, taskId }) => say(level, message, taskId)
   })
 }
+
+const typesOf = (worker: Worker): string =>
+  worker
+    .status()
+    .handlers.handlers.map(({ type }) => type)
+    .sort()
+    .join(', ')
 
 /** Keeps trying while the database is away; undefined when it was stopped meanwhile. Throws what only the user can mend. */
 async function openPatiently(connection: Connection, migrate: boolean): Promise<WorkerQueue | undefined> {

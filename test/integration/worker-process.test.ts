@@ -119,7 +119,10 @@ describe('bad input', () => {
 it('hands back what it runs when it is told to stop', async () => {
   const url = await emptyDatabase()
   const worker = startWorkerProcess(url, '--migrate', '--grace-ms', '1500', '--poll-ms', '20', '--json')
-  await worker.untilSays(/started with 4 slots/)
+  const { hostname, port, pathname, username, password } = new URL(url)
+  await worker.untilSays(/task types cpu, flaky, http-request, import-csv, sleep/)
+  expect(worker.output()).toContain(`queue ${pathname.slice(1)} on ${hostname}:${port} as ${username}`)
+  if (password !== '') expect(worker.output()).not.toContain(password)
   const { store } = await openQueue(url)
   const [submitted] = await store.submit([newTask.parse({ type: 'sleep', payload: '{"ms":600000}' })])
   const id = submitted?.taskId ?? ''

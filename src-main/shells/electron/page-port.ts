@@ -24,7 +24,7 @@ export function servePagePorts(options: PagePortOptions): void {
     }
     open.add(port)
     const page = options.servePage({
-      // A port has no back-pressure of its own: the hub coalesces what a page may miss.
+      // A port never says that its page is slow: the hub's pace joins what comes at a high rate.
       send: (message) => {
         port.postMessage(message)
         return Promise.resolve()
