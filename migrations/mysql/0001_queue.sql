@@ -19,9 +19,15 @@ CREATE TABLE taskdeck_task (
   idempotency_hash BINARY(32) NULL,
   payload_hash BINARY(32) NOT NULL,
   payload LONGTEXT NOT NULL,
+  -- NULL in the next three: what the type's policy says when the task is claimed or fails.
   timeout_ms INT UNSIGNED NULL,
-  max_attempts SMALLINT UNSIGNED NOT NULL,
-  retry_policy VARCHAR(1000) NOT NULL,
+  max_attempts SMALLINT UNSIGNED NULL,
+  retry_policy VARCHAR(1000) NULL,
+  -- In CREATED: held by its producer until it is released; tasks that it still waits for (taskdeck_dependency).
+  held TINYINT UNSIGNED NOT NULL DEFAULT 0,
+  waits_for INT UNSIGNED NOT NULL DEFAULT 0,
+  -- Others wait for this task: whoever ends it looks into taskdeck_dependency.
+  has_dependents TINYINT UNSIGNED NOT NULL DEFAULT 0,
   -- The fence: claims so far. Never reset.
   attempt INT UNSIGNED NOT NULL DEFAULT 0,
   -- Claims that count against max_attempts: not hand-backs; 0 again after an operator's retry.
@@ -29,6 +35,8 @@ CREATE TABLE taskdeck_task (
   worker_id VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NULL,
   claim_token BINARY(16) NULL,
   lease_until DATETIME(6) NULL,
+  -- What the claim gave; each renewal gives it again.
+  lease_ms INT UNSIGNED NULL,
   -- Of the running or last attempt: when it became due and when it was claimed.
   due_at DATETIME(6) NULL,
   started_at DATETIME(6) NULL,
@@ -61,7 +69,8 @@ CREATE TABLE taskdeck_task (
   UNIQUE KEY taskdeck_task_idempotency (idempotency_hash),
   -- The claim: filter, order and id exactly, or SKIP LOCKED starves the second worker. State is for the depth probe.
   KEY taskdeck_task_claim (claim_rank, type, run_at, id, state),
-  KEY taskdeck_task_lease (lease_until, state, type),
+  -- Expired leases; and how many are live, by type and owner, for the limits.
+  KEY taskdeck_task_lease (lease_until, state, type, owner),
   KEY taskdeck_task_deadline (waiting_deadline_at),
   KEY taskdeck_task_notable (notable_state, id),
   KEY taskdeck_task_finished (finished_at, type),
@@ -118,6 +127,94 @@ CREATE TABLE taskdeck_artifact (
   KEY taskdeck_artifact_task (task_id, id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
+-- One row a task that another one waits for.
+CREATE TABLE taskdeck_dependency (
+  task_id BIGINT UNSIGNED NOT NULL,
+  waits_for_id BIGINT UNSIGNED NOT NULL,
+  -- FAIL or RELEASE: what becomes of task_id when waits_for_id ends badly.
+  after_failure VARCHAR(8) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- Set when waits_for_id ended.
+  settled TINYINT UNSIGNED NOT NULL DEFAULT 0,
+  PRIMARY KEY (task_id, waits_for_id),
+  KEY taskdeck_dependency_waits_for (waits_for_id, settled)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+
+-- One row a task that ended FAILED, written in the transaction that ends it.
+CREATE TABLE taskdeck_dead_letter (
+  id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+  task_id BIGINT UNSIGNED NOT NULL,
+  -- The task's attempt when it died; 0 when it never ran.
+  attempt INT UNSIGNED NOT NULL,
+  type VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  owner VARCHAR(100) NOT NULL,
+  title VARCHAR(200) NOT NULL,
+  died_at DATETIME(6) NOT NULL,
+  -- EXHAUSTED, FINAL, DEADLINE, DEPENDENCY
+  reason VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  first_error_code VARCHAR(64) NULL,
+  first_error_message TEXT NULL,
+  last_error_code VARCHAR(64) NULL,
+  last_error_message TEXT NULL,
+  -- OPEN, REPLAYED, DISCARDED
+  resolution VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'OPEN',
+  resolved_at DATETIME(6) NULL,
+  PRIMARY KEY (id),
+  UNIQUE KEY taskdeck_dead_letter_task (task_id, attempt),
+  KEY taskdeck_dead_letter_open (resolution, type, id)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+
+-- What an operator set, read by every claim and submission; NULL: not set. Few rows.
+CREATE TABLE taskdeck_policy (
+  -- QUEUE (name ''), TYPE or OWNER; the name * stands for each type or owner without a row of its own.
+  scope VARCHAR(8) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  name VARCHAR(100) NOT NULL,
+  -- 0: nothing of it is claimed.
+  enabled TINYINT UNSIGNED NOT NULL DEFAULT 1,
+  max_running INT UNSIGNED NULL,
+  max_unfinished INT UNSIGNED NULL,
+  -- The rest is for types (and QUEUE as the default of all types).
+  rate_count INT UNSIGNED NULL,
+  rate_period_ms INT UNSIGNED NULL,
+  max_attempts SMALLINT UNSIGNED NULL,
+  retry_policy VARCHAR(1000) NULL,
+  retries_per_minute INT UNSIGNED NULL,
+  timeout_ms INT UNSIGNED NULL,
+  lease_ms INT UNSIGNED NULL,
+  fair TINYINT UNSIGNED NULL,
+  updated_at DATETIME(6) NOT NULL,
+  PRIMARY KEY (scope, name)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+
+-- Locked while a limit is checked and taken up, so that two processes never take up the same room. A row appears with its first use.
+CREATE TABLE taskdeck_gate (
+  -- RUN, RATE, QUOTA, RETRY
+  kind VARCHAR(8) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  scope VARCHAR(8) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  name VARCHAR(100) NOT NULL,
+  -- RATE, RETRY: tokens left at `at`. QUOTA: tasks that may still be submitted before they are counted again. RUN: unused.
+  amount DOUBLE NOT NULL DEFAULT 0,
+  at DATETIME(6) NULL,
+  PRIMARY KEY (kind, scope, name)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+
+CREATE TABLE taskdeck_schedule (
+  name VARCHAR(100) NOT NULL,
+  cron VARCHAR(200) NOT NULL,
+  time_zone VARCHAR(64) NOT NULL,
+  -- SKIP, ONCE, ALL: what becomes of ticks that nobody was there for.
+  misfire VARCHAR(8) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  enabled TINYINT UNSIGNED NOT NULL DEFAULT 1,
+  -- The task that a tick submits, JSON as NewTaskInput.
+  task MEDIUMTEXT NOT NULL,
+  next_at DATETIME(6) NULL,
+  last_tick_at DATETIME(6) NULL,
+  last_task_id BIGINT UNSIGNED NULL,
+  missed INT UNSIGNED NOT NULL DEFAULT 0,
+  problem VARCHAR(400) NULL,
+  updated_at DATETIME(6) NOT NULL,
+  PRIMARY KEY (name)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+
 CREATE TABLE taskdeck_worker (
   id VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   incarnation VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -138,6 +235,10 @@ CREATE TABLE taskdeck_worker (
   claim_p99_ms DOUBLE NULL,
   database_state VARCHAR(64) NOT NULL,
   fault VARCHAR(400) NULL,
+  -- QUIET or STOP: asked for by another process; the worker reads it with its next report. Gone with a new incarnation.
+  request VARCHAR(8) CHARACTER SET ascii COLLATE ascii_bin NULL,
+  -- UDP port on the loopback address where it listens for hints of new work.
+  hint_port SMALLINT UNSIGNED NULL,
   PRIMARY KEY (id),
   KEY taskdeck_worker_heartbeat (last_heartbeat_at)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;

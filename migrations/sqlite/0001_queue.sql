@@ -19,15 +19,23 @@ CREATE TABLE taskdeck_task (
   idempotency_hash BLOB,
   payload_hash BLOB NOT NULL,
   payload TEXT NOT NULL,
+  -- NULL in the next three: what the type's policy says when the task is claimed or fails.
   timeout_ms INTEGER,
-  max_attempts INTEGER NOT NULL,
-  retry_policy TEXT NOT NULL,
+  max_attempts INTEGER,
+  retry_policy TEXT,
+  -- In CREATED: held by its producer until it is released; tasks that it still waits for (taskdeck_dependency).
+  held INTEGER NOT NULL DEFAULT 0,
+  waits_for INTEGER NOT NULL DEFAULT 0,
+  -- Others wait for this task: whoever ends it looks into taskdeck_dependency.
+  has_dependents INTEGER NOT NULL DEFAULT 0,
   -- The fence: claims so far. Never reset.
   attempt INTEGER NOT NULL DEFAULT 0,
   -- Claims that count against max_attempts: not hand-backs; 0 again after an operator's retry.
   attempts_used INTEGER NOT NULL DEFAULT 0,
   worker_id TEXT,
   lease_until INTEGER,
+  -- What the claim gave; each renewal gives it again.
+  lease_ms INTEGER,
   -- Of the running or last attempt: when it became due and when it was claimed.
   due_at INTEGER,
   started_at INTEGER,
@@ -109,6 +117,93 @@ CREATE TABLE taskdeck_artifact (
 
 CREATE INDEX taskdeck_artifact_task ON taskdeck_artifact (task_id, id);
 
+-- One row a task that another one waits for.
+CREATE TABLE taskdeck_dependency (
+  task_id INTEGER NOT NULL,
+  waits_for_id INTEGER NOT NULL,
+  -- FAIL or RELEASE: what becomes of task_id when waits_for_id ends badly.
+  after_failure TEXT NOT NULL,
+  -- Set when waits_for_id ended.
+  settled INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (task_id, waits_for_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX taskdeck_dependency_waits_for ON taskdeck_dependency (waits_for_id) WHERE settled = 0;
+
+-- One row a task that ended FAILED, written in the transaction that ends it.
+CREATE TABLE taskdeck_dead_letter (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  task_id INTEGER NOT NULL,
+  -- The task's attempt when it died; 0 when it never ran.
+  attempt INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  title TEXT NOT NULL,
+  died_at INTEGER NOT NULL,
+  -- EXHAUSTED, FINAL, DEADLINE, DEPENDENCY
+  reason TEXT NOT NULL,
+  first_error_code TEXT,
+  first_error_message TEXT,
+  last_error_code TEXT,
+  last_error_message TEXT,
+  -- OPEN, REPLAYED, DISCARDED
+  resolution TEXT NOT NULL DEFAULT 'OPEN',
+  resolved_at INTEGER
+) STRICT;
+
+CREATE UNIQUE INDEX taskdeck_dead_letter_task ON taskdeck_dead_letter (task_id, attempt);
+CREATE INDEX taskdeck_dead_letter_open ON taskdeck_dead_letter (resolution, type, id);
+
+-- What an operator set, read by every claim and submission; NULL: not set. Few rows.
+CREATE TABLE taskdeck_policy (
+  -- QUEUE (name ''), TYPE or OWNER; the name * stands for each type or owner without a row of its own.
+  scope TEXT NOT NULL,
+  name TEXT NOT NULL,
+  -- 0: nothing of it is claimed.
+  enabled INTEGER NOT NULL DEFAULT 1,
+  max_running INTEGER,
+  max_unfinished INTEGER,
+  -- The rest is for types (and QUEUE as the default of all types).
+  rate_count INTEGER,
+  rate_period_ms INTEGER,
+  max_attempts INTEGER,
+  retry_policy TEXT,
+  retries_per_minute INTEGER,
+  timeout_ms INTEGER,
+  lease_ms INTEGER,
+  fair INTEGER,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (scope, name)
+) STRICT, WITHOUT ROWID;
+
+-- Tokens of rates and retry budgets. What MySQL needs a row to lock for, SQLite's one writer gives by itself.
+CREATE TABLE taskdeck_gate (
+  -- RATE, RETRY
+  kind TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  name TEXT NOT NULL,
+  amount REAL NOT NULL DEFAULT 0,
+  at INTEGER,
+  PRIMARY KEY (kind, scope, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE taskdeck_schedule (
+  name TEXT PRIMARY KEY,
+  cron TEXT NOT NULL,
+  time_zone TEXT NOT NULL,
+  -- SKIP, ONCE, ALL: what becomes of ticks that nobody was there for.
+  misfire TEXT NOT NULL,
+  enabled INTEGER NOT NULL DEFAULT 1,
+  -- The task that a tick submits, JSON as NewTaskInput.
+  task TEXT NOT NULL,
+  next_at INTEGER,
+  last_tick_at INTEGER,
+  last_task_id INTEGER,
+  missed INTEGER NOT NULL DEFAULT 0,
+  problem TEXT,
+  updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE taskdeck_worker (
   id TEXT PRIMARY KEY,
   incarnation TEXT NOT NULL,
@@ -128,7 +223,11 @@ CREATE TABLE taskdeck_worker (
   claim_p95_ms REAL,
   claim_p99_ms REAL,
   database_state TEXT NOT NULL,
-  fault TEXT
+  fault TEXT,
+  -- QUIET or STOP: asked for by another process; the worker reads it with its next report. Gone with a new incarnation.
+  request TEXT,
+  -- UDP port on the loopback address where it listens for hints of new work.
+  hint_port INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX taskdeck_worker_heartbeat ON taskdeck_worker (last_heartbeat_at);

@@ -1,14 +1,21 @@
 import type {
   Artifact,
   AttemptError,
+  DeadLetter,
+  DeadLetterFilter,
   Fence,
   LogLevel,
   LogLine,
   NewTask,
   OperatorAction,
+  Policy,
+  PolicyInput,
+  PolicyScope,
   Progress,
   QueueReading,
   RetryPolicy,
+  Schedule,
+  ScheduleInput,
   TaskDetail,
   TaskFilter,
   TaskState,
@@ -167,6 +174,53 @@ export interface SchemaInstaller {
   pending(): Promise<readonly MigrationStatement[]>
   /** Runs what is pending. Resumable after a kill between any two statements; safe to run from two processes at once. */
   migrate(): Promise<void>
+}
+
+/** Policies: read by every claim and submission within one poll. */
+export interface PolicyStore {
+  /** Those that are set, by scope and name. */
+  policies(): Promise<Policy[]>
+  /** Sets all of one policy, null for what is not given. Throws INVALID_INPUT. */
+  setPolicy(policy: PolicyInput): Promise<void>
+  /** Whether there was one. */
+  removePolicy(scope: PolicyScope, name: string): Promise<boolean>
+}
+
+export interface DeadLetterPage {
+  readonly rows: readonly DeadLetter[]
+  readonly nextCursor: string | null
+}
+
+/** One step of a replay or discard of many; a caller goes on with `nextCursor` until it is null, and may stop in between. */
+export interface DeadLetterStep {
+  readonly changed: number
+  /** Went on, or were replayed or discarded, by someone else since. */
+  readonly skipped: number
+  readonly nextCursor: string | null
+}
+
+export interface DeadLetterStore {
+  /** Newest first. */
+  deadLetters(filter: DeadLetterFilter, limit: number, cursor: string | null): Promise<DeadLetterPage>
+  /** At most `mostCounted` + 1 of them: what a bulk action would change. */
+  countDeadLetters(filter: DeadLetterFilter, mostCounted: number): Promise<number>
+  /** The newest id now: what a bulk action is bounded by, so that what dies meanwhile is left alone. */
+  newestDeadLetter(): Promise<string | null>
+  /** Back to QUEUED with all attempts again, as an operator's retry; history is kept. At most `limit` (500) of those up to `upToId`. */
+  replay(filter: DeadLetterFilter, upToId: string, limit: number, cursor: string | null): Promise<DeadLetterStep>
+  /** The task stays FAILED; its letter is no longer open. */
+  discard(filter: DeadLetterFilter, upToId: string, limit: number, cursor: string | null): Promise<DeadLetterStep>
+  /** One letter by its id. */
+  resolveDeadLetter(id: string, action: 'replay' | 'discard'): Promise<ActionResult>
+}
+
+export interface ScheduleStore {
+  schedules(): Promise<Schedule[]>
+  /** Makes or changes one; its next tick is counted from now. Throws INVALID_INPUT for a cron text, a time zone or a task that is not valid. */
+  putSchedule(schedule: ScheduleInput): Promise<void>
+  removeSchedule(name: string): Promise<boolean>
+  /** Submits the tasks of due ticks. Any process may run it at any time, as often as it likes. Returns when the next tick is due (ms from now, null: none). */
+  runSchedules(): Promise<{ readonly submitted: number; readonly nextInMs: number | null }>
 }
 
 export interface TaskStore {

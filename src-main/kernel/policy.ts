@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { retryPolicy, taskLimits } from './task.ts'
+
+/**
+ * What an operator sets for the whole queue, a type or an owner. It takes effect with each worker's next poll, without a restart.
+ * The name `*` stands for each type or owner that has no policy of its own; the whole queue's name is ''.
+ */
+export const policyScope = z.enum(['QUEUE', 'TYPE', 'OWNER'])
+export type PolicyScope = z.infer<typeof policyScope>
+
+const limit = z.int().min(0).max(4_294_967_295).nullable().default(null)
+
+/** Null everywhere: not set. What a task itself names (attempts, retry policy, timeout) wins over its type's policy, that over the queue's. */
+export const policy = z
+  .object({
+    scope: policyScope,
+    name: z.string().max(taskLimits.typeLength),
+    /** False: nothing of it is claimed; what runs goes on. */
+    enabled: z.boolean().default(true),
+    /** Leased tasks at once, over all workers; exact. Of `*`: for each type or owner by itself. 0 claims nothing. */
+    maxRunning: limit,
+    /** Quota: tasks that have not ended, the running ones included. A submission beyond it is refused with QUOTA_EXCEEDED. */
+    maxUnfinished: limit,
+    /** TYPE only: at most `count` claims in any `periodMs`, after a burst of up to `count`. */
+    rate: z
+      .object({ count: z.int().min(1).max(1_000_000), periodMs: z.int().min(1).max(86_400_000) })
+      .nullable()
+      .default(null),
+    // TYPE, and QUEUE as the default of all types
+    maxAttempts: z.int().min(1).max(1000).nullable().default(null),
+    retryPolicy: retryPolicy.nullable().default(null),
+    /** TYPE only: retries beyond this many a minute wait longer, so that a wave of failures does not come back as one. */
+    retriesPerMinute: z.int().min(1).max(1_000_000).nullable().default(null),
+    timeoutMs: z.int().min(1).max(4_294_967_295).nullable().default(null),
+    leaseMs: z.int().min(1_000).max(3_600_000).nullable().default(null),
+    /** Owners take turns within a priority instead of longest due first. */
+    fair: z.boolean().nullable().default(null)
+  })
+  .superRefine((value, context) => {
+    const refuse = (message: string): void => context.addIssue({ code: 'custom', message })
+    if ((value.scope === 'QUEUE') !== (value.name === ''))
+      refuse('only the policy of the whole QUEUE has an empty name')
+    if (value.scope !== 'TYPE' && value.rate) refuse('a rate is for a TYPE')
+    if (value.scope !== 'TYPE' && value.retriesPerMinute) refuse('a retry budget is for a TYPE')
+    const forTypes = [value.maxAttempts, value.retryPolicy, value.timeoutMs, value.leaseMs, value.fair]
+    if (value.scope === 'OWNER' && forTypes.some((one) => one !== null))
+      refuse('attempts, retries, timeout, lease and fairness are set for a TYPE or the QUEUE, not for an OWNER')
+  })
+export type Policy = z.infer<typeof policy>
+export type PolicyInput = z.input<typeof policy>
