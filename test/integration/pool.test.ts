@@ -14,7 +14,7 @@ const noDelay = { kind: 'list' as const, delaysMs: [0] }
 
 describe('handlers that misbehave', () => {
   it('end alone: the attempt fails with a clear code while all others succeed', async () => {
-    const { store } = await startWorker({ threadMemoryMb: 96, leaseMs: 30_000 })
+    const { store } = await startWorker({ threadMemoryMb: 96 })
     const codeOf = {
       exit: 'HANDLER_CRASHED',
       crash: 'HANDLER_CRASHED',
@@ -194,7 +194,7 @@ describe('a database that fails', () => {
   })
 
   it('does not end the worker: it says so and goes on by itself', async () => {
-    const { store, worker, lines } = await startWorker()
+    const { store, worker, lines } = await startWorker({ leaseMs: 2_000 })
     for (const method of ['claim', 'renew', 'reportWorker', 'recover'] as const) store.failing.set(method, away)
     await store.until(() => worker.status().database === 'CONNECTION_LOST')
     store.failing.clear()

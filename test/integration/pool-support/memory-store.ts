@@ -32,6 +32,9 @@ export interface MemoryTask {
   settlements: Settlement[]
 }
 
+/** Nothing tells a test that a thread has started or a file was written. */
+const lookEveryMs = 20
+
 type Method = 'claim' | 'renew' | 'settle' | 'saveProgress' | 'appendLog' | 'reportWorker' | 'recover'
 
 /** A TaskStore in memory for tests of the pool: the parts that a worker uses, with faults on demand. */
@@ -138,9 +141,15 @@ export class MemoryStore implements Pick<TaskStore, Method> {
     return row
   }
 
-  /** Resolves as soon as `condition` holds after a change. */
+  /** Resolves as soon as `condition` holds after a change, or soon when it is about the worker or a file. */
   async until(condition: () => boolean): Promise<void> {
-    while (!condition()) await new Promise<void>((resolve) => this.watchers.add(resolve))
+    while (!condition()) {
+      const changed = Promise.withResolvers<void>()
+      this.watchers.add(changed.resolve)
+      const timer = setTimeout(changed.resolve, lookEveryMs)
+      await changed.promise
+      clearTimeout(timer)
+    }
   }
 
   untilState(id: string, ...states: TaskState[]): Promise<void> {
