@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -28,6 +29,7 @@ describe.each(shellKinds)('broken files in the %s shell', (kind) => {
   beforeAll(async () => {
     mkdirSync(dataDir, { recursive: true })
     writeFileSync(join(dataDir, 'history.sqlite'), 'this is no database, whatever its name says\n'.repeat(200))
+    execFileSync('mkfifo', [join(dataDir, 'settings.json')])
     mkdirSync(handlersDir)
     writeFileSync(join(handlersDir, 'greet.ts'), greeter)
     writeFileSync(join(handlersDir, 'broken.ts'), broken)
@@ -44,6 +46,12 @@ describe.each(shellKinds)('broken files in the %s shell', (kind) => {
     await notice.getByText(/history\.sqlite\.damaged-/).waitFor()
     await freshness(page).filter({ hasText: /^live/ }).waitFor()
     expect(readdirSync(dataDir).filter((name) => name.startsWith('history.sqlite.damaged-'))).toHaveLength(1)
+    await notice.getByRole('button', { name: 'Dismiss' }).click()
+    await notice.waitFor({ state: 'detached' })
+  })
+
+  it('a pipe where the settings should be is not waited for, and it is said', async () => {
+    const notice = page.getByRole('alert').filter({ hasText: 'settings.json cannot be used: it is not a regular file' })
     await notice.getByRole('button', { name: 'Dismiss' }).click()
     await notice.waitFor({ state: 'detached' })
   })

@@ -74,6 +74,11 @@ describe.each(shellKinds)('connections in the %s shell', (kind) => {
     await fillLogin(page, { ...account, port: await closedPort() })
     await failsAt('Reach the server', 'Nothing answers at this address')
 
+    const ssh = await listenAs('SSH-2.0-OpenSSH_9.2\r\n')
+    await fillLogin(page, { ...account, port: ssh.port })
+    await failsAt('Reach the server', 'What answers at this address is no MySQL or MariaDB server')
+    ssh.close()
+
     await fillLogin(page, blind)
     await failsAt('Rights', 'The account lacks a right for this')
   })
@@ -119,6 +124,9 @@ describe.each(shellKinds)('connections in the %s shell', (kind) => {
     await open()
     await openConnection(page, 'orders')
     await freshness(page).getByText('password needed').waitFor()
+    await unlock(page, { ...account, name: 'orders', password: 'not the password' })
+    await page.getByRole('alert').getByText('The server refused the login', { exact: true }).waitFor()
+    await freshness(page).getByText('password needed').waitFor()
     await unlock(page, { ...account, name: 'orders' })
     await freshness(page).filter({ hasText: /^live/ }).waitFor()
     await openTask(page, 'Due in an hour')
@@ -142,6 +150,12 @@ describe.each(shellKinds)('connections in the %s shell', (kind) => {
 /** As version 99 would leave its journal. */
 const newerVersion = `INSERT INTO taskdeck_migration (version, step, name, hash, done, started_at)
   VALUES (99, 1, '0099_future', REPEAT('0', 64), 1, NOW(6))`
+
+async function listenAs(greeting: string): Promise<{ port: number; close: () => void }> {
+  const server = createServer((socket) => socket.on('error', () => undefined).write(greeting)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() }
+}
 
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
