@@ -44,32 +44,35 @@ export interface HandlerContext {
 export interface HandlerDefinition<Schema extends z.ZodType = z.ZodType> {
   /** The task type: letters, digits and . _ : - */
   readonly type: string
-  readonly description: string
+  /** One line for people. */
+  readonly description?: string
+  /** Checked before `execute` is called; what does not fit fails at once with INVALID_PAYLOAD. */
   readonly payload: Schema
   /** A payload that works, shown in forms. */
-  readonly example: z.input<Schema>
-  /** What it returns becomes the task's result (JSON). */
+  readonly example?: z.input<Schema>
+  /** What it returns, or resolves with, becomes the task's result (JSON). */
   execute(context: HandlerContext, payload: z.output<Schema>): unknown
 }
 
 const brand = Symbol.for('taskdeck.handler')
 
-export interface Handler {
+/** What `defineHandler` makes. Producers that know it submit typed payloads: see the package's `submit`. */
+export interface Handler<Schema extends z.ZodType = z.ZodType> {
   readonly [brand]: true
   readonly type: string
   readonly description: string
-  readonly payload: z.ZodType
+  readonly payload: Schema
   readonly example: unknown
   execute(context: HandlerContext, payload: unknown): unknown
 }
 
 /** Declares a handler. Export what it returns, by any name. Throws a TypeError when a part is missing that no task can do without. */
-export function defineHandler<Schema extends z.ZodType>(definition: HandlerDefinition<Schema>): Handler {
+export function defineHandler<Schema extends z.ZodType>(definition: HandlerDefinition<Schema>): Handler<Schema> {
   refuseIncomplete(definition)
   return {
     [brand]: true,
     type: definition.type,
-    description: definition.description,
+    description: definition.description ?? '',
     payload: definition.payload,
     example: definition.example,
     // The runner parses the payload with `definition.payload` before it calls this.
