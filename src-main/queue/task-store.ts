@@ -53,6 +53,8 @@ export interface ClaimRequest {
   readonly leaseMs: number
   /** Only these types; a worker names the types it has handlers for. Empty claims nothing. */
   readonly types: readonly string[]
+  /** Told each time that the claim's transaction met another one and is begun again (deadlock, lock wait); for the metrics. */
+  readonly onConflict?: () => void
 }
 
 export interface ClaimedTask {

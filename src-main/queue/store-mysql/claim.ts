@@ -112,7 +112,9 @@ export class Claims {
   private async take(request: ClaimRequest, groups: readonly ClaimGroup[], limit: number): Promise<ClaimedTask[]> {
     const token = randomBytes(16)
     let taken: { readonly picked: readonly Picked[]; readonly used: UsedGroups } = { picked: [], used: new Map() }
+    let runs = 0
     const work = async (runner: SqlRunner): Promise<typeof taken> => {
+      if (runs++ > 0) request.onConflict?.()
       taken = await pick(runner, groups, limit)
       if (taken.picked.length > 0) await this.lease(runner, request, taken.picked, token)
       return taken
