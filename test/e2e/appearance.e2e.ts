@@ -4,8 +4,17 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newDataDir } from './support/build.ts'
 import { eventually } from './support/eventually.ts'
-import { navigation, openPage, patient, type PageName } from './support/operator.ts'
+import { navigation, openPage, patient, startWorker, type PageName } from './support/operator.ts'
 import { openShell, shellKinds, type OpenShell } from './support/shells.ts'
+
+/** The classes of what is wider than its place and can be pushed to and fro. */
+const sideways = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('body, main, main *')]
+      .filter((one) => ['auto', 'scroll'].includes(getComputedStyle(one).overflowX))
+      .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth)
+      .map((one) => one.className)
+  )
 
 describe.each(shellKinds)('theme and language in the %s shell', (kind) => {
   const dataDir = newDataDir()
@@ -45,6 +54,18 @@ describe.each(shellKinds)('theme and language in the %s shell', (kind) => {
     await page.getByRole('navigation').getByTitle('任务', { exact: true }).waitFor()
     await eventually(brightness).toBeLessThan(60)
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-CN')
+  })
+
+  it('leave a window of 1280 by 800 without anything that scrolls sideways', async () => {
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.getByRole('navigation').getByTitle('设置', { exact: true }).click()
+    await page.getByText('English', { exact: true }).click()
+    await startWorker(page)
+    const pages: PageName[] = ['Overview', 'Tasks', 'Workers', 'Local worker', 'Connections', 'Settings']
+    for (const name of pages) {
+      await openPage(page, name)
+      await eventually(() => sideways(page), { message: name }).toEqual([])
+    }
   })
 
   it('go back, and no page of either theme leaves an error or a violation of its policy', async () => {

@@ -17,7 +17,18 @@ import {
   unlock,
   type StepName
 } from './support/connection-form.ts'
-import { bar, drawer, enqueueInto, freshness, openConnection, openPage, openTask, patient } from './support/operator.ts'
+import {
+  bar,
+  drawer,
+  enqueueInto,
+  freshness,
+  makeTask,
+  openConnection,
+  openPage,
+  openTask,
+  patient,
+  taskRow
+} from './support/operator.ts'
 import { openShell, shellKinds, type OpenShell } from './support/shells.ts'
 
 describe.each(shellKinds)('connections in the %s shell', (kind) => {
@@ -116,6 +127,17 @@ describe.each(shellKinds)('connections in the %s shell', (kind) => {
     await dialog.waitFor({ state: 'hidden' })
     await openConnection(page, 'orders live')
     await bar(page).getByText('Read-write').waitFor()
+  })
+
+  it('to production take a task from Tasks only with that name, too', async () => {
+    await openPage(page, 'Tasks')
+    await makeTask(page, 'Made on production')
+    const dialog = page.getByRole('alertdialog')
+    expect(await dialog.getByRole('button', { name: 'Enqueue 1 task' }).isDisabled()).toBe(true)
+    await dialog.getByRole('textbox').fill('orders live')
+    await dialog.getByRole('button', { name: 'Enqueue 1 task' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await taskRow(page, 'Made on production').waitFor()
   })
 
   it('forget a password at the end of a session and ask for it after the next start', async () => {

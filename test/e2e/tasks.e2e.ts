@@ -6,6 +6,7 @@ import {
   drawer,
   enqueue,
   enqueueForm,
+  makeTask,
   openPage,
   openTask,
   patient,
@@ -83,6 +84,7 @@ describe.each(shellKinds)('tasks in the %s shell', (kind) => {
     await page.getByText(/Failed → Queued \(audit entry/).waitFor()
     await seesState(page, 'Success')
     await eventually(attempts).toEqual(['FLAKY', 'succeeded'])
+    await open.getByText('2 in all, 1 of 5 counted').waitFor()
   })
 
   it('that wait can be paused, resumed and cancelled', async () => {
@@ -116,6 +118,17 @@ describe.each(shellKinds)('tasks in the %s shell', (kind) => {
     await pressAndConfirm(page, 'Request cancel')
     await seesState(page, 'Cancelled')
     await eventually(attempts).toEqual(['cancelled'])
+  })
+
+  it('are made from the list with n, are in it at once, and say when they run', async () => {
+    const { page } = shell
+    await openPage(page, 'Tasks')
+    await makeTask(page, 'Made beside the list')
+    await taskRow(page, 'Made beside the list').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('complementary', { name: 'A new task' }).waitFor({ state: 'detached' })
+    const open = await openTask(page, 'Made beside the list')
+    await open.getByText(/^runs in \d+\s?m \d+\s?s$/).waitFor()
   })
 
   it('with a payload that is not JSON are refused where it is written', async () => {

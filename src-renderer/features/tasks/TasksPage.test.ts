@@ -180,6 +180,23 @@ describe('a new task', () => {
     expect(wrapper.find('form.enqueue').exists()).toBe(false)
   })
 
+  it('is left with Esc, which first closes an open list of choices', async () => {
+    const { wrapper } = await open('/c/clinic-main/tasks?new=1', writable)
+    const esc = async (): Promise<void> => {
+      const event = new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true })
+      wrapper.find('form.enqueue .json textarea').element.dispatchEvent(event)
+      await flushPromises()
+    }
+    document.body.insertAdjacentHTML('beforeend', '<div class="n-base-select-menu" id="list"></div>')
+    const list = document.getElementById('list')!
+    await esc()
+    expect(wrapper.find('form.enqueue').exists()).toBe(true)
+    list.style.display = 'none'
+    await esc()
+    list.remove()
+    expect(wrapper.find('form.enqueue').exists()).toBe(false)
+  })
+
   it('proposes no type for a queue that the handlers here do not serve', async () => {
     await open('/c/clinic-main/tasks?new=1', writable)
     expect(page!.wrapper.find('.new').text()).toContain('Choose a type')
