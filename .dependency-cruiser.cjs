@@ -28,7 +28,9 @@ const rooms = {
     'audit',
     'operations'
   ],
-  shells: ['contract', 'kernel', 'app']
+  shells: ['contract', 'kernel', 'app'],
+  // what services import: the third way in, without a page (docs/decisions/0007)
+  package: ['kernel', 'queue', 'connections', 'app']
 }
 const roomRules = Object.entries(rooms).map(([room, allowed]) => ({
   name: `room-${room}`,
@@ -81,7 +83,7 @@ module.exports = {
     {
       name: 'queue-never-reaches-electron',
       severity: 'error',
-      from: { path: '^src-main/(queue/|app/worker-process[.])' },
+      from: { path: '^src-main/(queue/|package/|app/worker-process[.])' },
       to: { path: packages('electron'), reachable: true }
     },
     // The MySQL store speaks through the kernel's SqlDatabase, which connections implements.
@@ -92,6 +94,14 @@ module.exports = {
       what: 'better-sqlite3',
       folders: 'queue/store-sqlite|sqlite-file|history|audit'
     }),
+    {
+      name: 'package-without-shells-and-procedures',
+      comment: 'A service gets no page, no procedures, and of the app only how it opens queues.',
+      severity: 'error',
+      from: { path: '^src-main/package/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^src-main/(shells/|app/(router/|index[.]|create-app[.]))', reachable: true }
+    },
+    onlyIn({ name: 'prometheus-only-in-metrics', what: 'prom-client', folders: 'queue/metrics' }),
     onlyIn({ name: 'web-server-only-in-its-shell', what: 'ws', folders: 'shells/server' }),
     {
       name: 'renderer-sees-only-contract',

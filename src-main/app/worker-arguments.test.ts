@@ -29,6 +29,11 @@ describe('parseWorkerArguments', () => {
     })
   })
 
+  it('offers metrics on the port that is named, and on none by default', () => {
+    expect(parse([]).metricsPort).toBeNull()
+    expect(parse(['--metrics-port', '0']).metricsPort).toBe(0)
+  })
+
   it('takes a folder that exists', () => expect(parse(['--handlers', tmpdir()]).handlersDir).toBe(tmpdir()))
 
   it.each([
@@ -38,6 +43,7 @@ describe('parseWorkerArguments', () => {
     [['--concurrency', '0'], undefined, /1 to 1000/],
     [['--concurrency', '4.5'], undefined, /whole number/],
     [['--lease-ms', 'soon'], undefined, /--lease-ms/],
+    [['--metrics-port', '65536'], undefined, /--metrics-port must be a whole number from 0 to 65535/],
     [['--handlers', '/no/such/folder'], undefined, /not a folder/],
     [['--id', 'two words'], undefined, /--id/],
     [['--what'], undefined, /--what/]

@@ -16,6 +16,7 @@ Runs Taskdeck's handlers on the tasks of one queue. Start as many as you like, o
   --recover-ms N      pause between rounds that end what dead workers left (default 60000)
   --grace-ms N        time to stop in: running tasks are handed back at its end (default 20000)
   --artifacts DIR     where files of handlers are kept (default: the app's data folder)
+  --metrics-port N    Prometheus metrics at http://127.0.0.1:N/metrics (0: any free port; see docs/metrics.md)
   --id NAME           this worker's name, unique among all (default: host, process and a random part)
   --migrate           make or update the tables first
   --json              one JSON object a line on stderr
@@ -33,17 +34,20 @@ export interface WorkerArguments {
   readonly recoverMs: number
   readonly graceMs: number
   readonly artifactDir: string | undefined
+  /** null: no metrics. */
+  readonly metricsPort: number | null
   readonly id: string | undefined
   readonly migrate: boolean
   readonly json: boolean
 }
 
+type NumberOption = 'concurrency' | 'lease-ms' | 'poll-ms' | 'recover-ms' | 'grace-ms' | 'metrics-port'
+
 /** Throws INVALID_INPUT with a message for the user; it never repeats the connection. */
 export function parseWorkerArguments(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): WorkerArguments {
   const values = parse(args)
   const connection = values.connection ?? env['TASKDECK_CONNECTION']
-  const number = (name: 'concurrency' | 'lease-ms' | 'poll-ms' | 'recover-ms' | 'grace-ms', limits: Limits): number =>
-    wholeNumber(`--${name}`, values[name], limits)
+  const number = (name: NumberOption, limits: Limits): number => wholeNumber(`--${name}`, values[name], limits)
   return {
     help: values.help ?? false,
     connection: values.help ? undefined : parseConnection(connection, cwd),
@@ -54,6 +58,8 @@ export function parseWorkerArguments(args: readonly string[], env: NodeJS.Proces
     recoverMs: number('recover-ms', { least: 100, most: 3_600_000, otherwise: 60_000 }),
     graceMs: number('grace-ms', { least: 0, most: 3_600_000, otherwise: 20_000 }),
     artifactDir: values.artifacts === undefined ? undefined : resolve(cwd, values.artifacts),
+    metricsPort:
+      values['metrics-port'] === undefined ? null : number('metrics-port', { least: 0, most: 65_535, otherwise: 0 }),
     id: values.id === undefined ? undefined : workerName(values.id),
     migrate: values.migrate ?? false,
     json: values.json ?? false
@@ -80,6 +86,7 @@ function parse(args: readonly string[]) {
         'recover-ms': { type: 'string' },
         'grace-ms': { type: 'string' },
         artifacts: { type: 'string' },
+        'metrics-port': { type: 'string' },
         id: { type: 'string' },
         migrate: { type: 'boolean' },
         json: { type: 'boolean' },

@@ -2,17 +2,19 @@ import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { AppError, systemClock, toAppError, withDeadline, type LogLevel } from '../kernel/index.ts'
+import { openMeter, type Meter } from '../queue/metrics/index.ts'
 import { Backoff, createWorker, newWorkerId, type Worker } from '../queue/pool/index.ts'
 import { sqliteSchema } from '../queue/store-sqlite/index.ts'
-import type { SchemaInstaller } from '../queue/task-store.ts'
+import type { SchemaInstaller, TaskStore } from '../queue/task-store.ts'
 import { defaultDataDirectory } from './default-data-directory.ts'
 import { mysqlInstaller, openDatabase, type DatabasePlaces } from './links/open-queue.ts'
+import { requireSchema } from './links/ready-schema.ts'
 import { openWorkerQueue, type WorkerQueue } from './worker/worker-queue.ts'
 import { printable } from './printable.ts'
 import { parseWorkerArguments, queueName, workerUsage, type WorkerArguments } from './worker-arguments.ts'
 
 /*
- * The worker without a shell: `npm run worker -- ...`. Exits with 0 after a signal, 2 when the user must change something
+ * The worker without a shell: `npm run worker -- ...`. Exits with 0 after a signal or a request to stop, 2 when the user must change something
  * first, 1 on a bug. Events go to stderr, one a line.
  */
 
@@ -49,11 +51,17 @@ async function main(): Promise<number> {
   if (given.connection.kind === 'mysql') hide(given.connection.login.password)
   const queue = await openPatiently(given.connection, given.migrate)
   if (!queue) return 0
-  const worker = workerOf(given, queue)
+  const meter = given.metricsPort === null ? undefined : openMeter({ store: queue.store, clock })
+  const worker = workerOf(given, queue, meter)
+  meter?.watch(worker)
+  const metrics = await meter?.serve(given.metricsPort ?? 0)
   await worker.start()
   say('info', `queue ${queueName(given.connection)}; task types ${typesOf(worker)}`)
-  await untilStopped()
+  if (metrics) say('info', `metrics at ${metrics.url}`)
+  // Its own end: another process asked for it.
+  await Promise.race([untilStopped(), worker.finished])
   await worker.stop()
+  await metrics?.stop()
   const late = (): Error => new AppError('CONNECTION_LOST', 'operational', 'The database did not let go in time.')
   await withDeadline(clock, 2_000, queue.close(), late).catch((error: unknown) =>
     say('warn', toAppError(error).message)
@@ -61,11 +69,12 @@ async function main(): Promise<number> {
   return 0
 }
 
-function workerOf(given: WorkerArguments, queue: WorkerQueue): Worker {
+function workerOf(given: WorkerArguments, queue: WorkerQueue, meter: Meter | undefined): Worker {
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { version: string }
+  const counted = (store: TaskStore): TaskStore => meter?.counted(store) ?? store
   return createWorker({
-    store: queue.store,
-    heartbeatStore: queue.heartbeatStore,
+    store: counted(queue.store),
+    heartbeatStore: counted(queue.heartbeatStore),
     rowSink: queue.rowSink,
     clock,
     workerId: given.id ?? newWorkerId(),
@@ -122,20 +131,8 @@ async function openOnce(connection: Connection, migrate: boolean): Promise<Worke
 }
 
 async function prepareSchema(installer: SchemaInstaller, migrate: boolean): Promise<void> {
-  const schema = await installer.status()
-  if (schema.status === 'ready') return
-  if (schema.status === 'newer') {
-    const message = `The tables are of a newer Taskdeck (version ${schema.version}; this one knows ${schema.latest}): use that version.`
-    throw new AppError('SCHEMA_NEWER', 'user', message)
-  }
-  if (migrate) {
-    await installer.migrate()
-    return say('info', 'the tables are up to date now')
-  }
-  const missing = schema.status === 'missing'
-  const message = missing ? 'There are no Taskdeck tables in this database' : 'The tables are of an older Taskdeck'
-  const code = missing ? 'SCHEMA_MISSING' : 'SCHEMA_OUTDATED'
-  throw new AppError(code, 'user', `${message}: start once with --migrate, or let the app make them.`)
+  const advice = 'start once with --migrate, or let the app make them'
+  if (await requireSchema(installer, { migrate, advice })) say('info', 'the tables are up to date now')
 }
 
 const needsUser = ({ kind, code }: AppError): boolean =>

@@ -1,0 +1,138 @@
+import { AppError, systemClock, withDeadline } from '../kernel/index.ts'
+import { openMeter } from '../queue/metrics/index.ts'
+import { openStore, whereIs, type OpenedStore, type Where } from './open-queue.ts'
+import type { OpenQueueOptions, Queue, QueueTarget, QueueWorker, StartWorkerOptions, SubmittedTask } from './queue.ts'
+import { startWorker } from './start-worker.ts'
+import { toNewTask, type TaskInput } from './task-input.ts'
+
+/*
+ * `import { openQueue } from 'taskdeck'`: submitting and working without the app. docs/package.md is its page; the surface is this
+ * file's exports, and a change here is a change for services.
+ */
+
+export { AppError, type ErrorCode, type ErrorKind } from '../kernel/index.ts'
+export type {
+  OperatorAction,
+  Policy,
+  PolicyInput,
+  PolicyScope,
+  Progress,
+  RetryPolicy,
+  TaskDetail,
+  TaskState
+} from '../kernel/index.ts'
+export {
+  defineHandler,
+  FinalError,
+  HandlerError,
+  InterruptedError,
+  partial,
+  PartialResult,
+  ResourceError,
+  RetryableError,
+  type Handler,
+  type HandlerContext,
+  type HandlerDefinition,
+  type InterruptReason,
+  type NewArtifactFile
+} from '../queue/pool/handler.ts'
+export type { WorkerStatus } from '../queue/pool/index.ts'
+export type { ActionResult, SubmitResult } from '../queue/task-store.ts'
+export type {
+  OpenQueueOptions,
+  Queue,
+  QueuePolicies,
+  QueueTarget,
+  QueueWorker,
+  StartWorkerOptions,
+  SubmittedTask,
+  WorkerLine
+} from './queue.ts'
+export type { HandlerTask, NamedTask, TaskInput, TaskOptions } from './task-input.ts'
+
+/**
+ * Opens a queue for submitting, and for workers in this process. Throws AppError: INVALID_INPUT for the address, SCHEMA_MISSING,
+ * SCHEMA_OUTDATED and SCHEMA_NEWER for the tables, FILE_UNAVAILABLE, and what a connection throws (LOGIN_REFUSED,
+ * CONNECTION_REFUSED, HOST_UNKNOWN, …). It does not wait for a database that is away: a started worker does.
+ */
+export async function openQueue(target: QueueTarget, options: OpenQueueOptions = {}): Promise<Queue> {
+  const where = whereIs(target)
+  return new OpenedQueue(where, await openStore(where, options))
+}
+
+/** For connections to end that may hang. */
+const closeMs = 2_000
+
+class OpenedQueue implements Queue {
+  readonly policies: Queue['policies']
+  private readonly where: Where
+  private readonly opened: OpenedStore
+  private readonly meter
+  private readonly store
+  private readonly workers = new Set<QueueWorker>()
+  private closing: Promise<void> | undefined
+
+  constructor(where: Where, opened: OpenedStore) {
+    this.where = where
+    this.opened = opened
+    this.meter = openMeter({ store: opened.store, clock: systemClock })
+    this.store = this.meter.counted(opened.store)
+    const { store } = opened
+    this.policies = {
+      list: () => store.policies(),
+      set: (policy) => store.setPolicy(policy),
+      remove: (scope, name) => store.removePolicy(scope, name)
+    }
+  }
+
+  get kind(): 'mysql' | 'sqlite' {
+    return this.opened.store.kind
+  }
+
+  async submit(task: TaskInput): Promise<SubmittedTask> {
+    const [result] = await this.submitMany([task])
+    if (!result) throw new AppError('BUG', 'bug', 'The store gave no result for the task.')
+    const { taskId, status } = result
+    if (status !== 'conflict') return { taskId, created: status === 'created' }
+    const message = `The idempotency key is known already, with another payload (task ${taskId}).`
+    throw new AppError('KEY_CONFLICT', 'user', message, { details: { taskId } })
+  }
+
+  async submitMany(tasks: readonly TaskInput[]) {
+    this.requireOpen()
+    return this.store.submit(tasks.map((task, index) => toNewTask(task, index + 1)))
+  }
+
+  async get(taskId: string) {
+    this.requireOpen()
+    return this.store.get(taskId)
+  }
+
+  async act(taskId: string, action: Parameters<Queue['act']>[1]) {
+    this.requireOpen()
+    return this.store.act(taskId, action)
+  }
+
+  async startWorker(options: StartWorkerOptions = {}): Promise<QueueWorker> {
+    this.requireOpen()
+    const worker = await startWorker(this.where, this.meter, options)
+    this.workers.add(worker)
+    // Closed while it was starting: nobody else would stop it.
+    if (this.closing) await worker.stop()
+    return worker
+  }
+
+  close(): Promise<void> {
+    return (this.closing ??= this.end())
+  }
+
+  private async end(): Promise<void> {
+    await Promise.all([...this.workers].map((worker) => worker.stop()))
+    const late = (): Error => new AppError('CONNECTION_LOST', 'operational', 'The database did not let go in time.')
+    await withDeadline(systemClock, closeMs, this.opened.close(), late).catch(() => undefined)
+  }
+
+  private requireOpen(): void {
+    if (this.closing) throw new AppError('CONNECTION_LOST', 'operational', 'The queue was closed.')
+  }
+}

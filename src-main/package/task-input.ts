@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { AppError, newTask, type NewTask, type NewTaskInput } from '../kernel/index.ts'
+import { isHandler, type Handler } from '../queue/pool/handler.ts'
+
+/** Everything about a task but its type and payload. Times: a Date, or milliseconds since the epoch. */
+export interface TaskOptions extends Omit<NewTaskInput, 'type' | 'payload' | 'runAt' | 'deadlineAt'> {
+  /** Not before; default: at once, by the database's clock. */
+  readonly runAt?: Date | number | null
+  /** Fails when it has not begun by then. */
+  readonly deadlineAt?: Date | number | null
+}
+
+/** A task by its type's name: the payload is anything that has a JSON form, `{}` when it is left out. */
+export interface NamedTask extends TaskOptions {
+  readonly type: string
+  readonly payload?: unknown
+}
+
+/** A task by its handler: the payload's type is checked by the compiler, and its values by the handler's schema before anything is sent. */
+export interface HandlerTask<Schema extends z.ZodType = z.ZodType> extends TaskOptions {
+  readonly handler: Handler<Schema>
+  readonly payload: z.input<Schema>
+}
+
+export type TaskInput = NamedTask | HandlerTask
+
+/**
+ * The task as the store takes it. Throws INVALID_PAYLOAD when the payload has no JSON form or is refused by its handler's schema, and
+ * INVALID_INPUT for the rest; `position` (from 1) is in the error's details.
+ */
+export function toNewTask(input: TaskInput, position: number): NewTask {
+  const { type, payload, runAt, deadlineAt, rest } = partsOf(input)
+  const parsed = newTask.safeParse({
+    ...rest,
+    type,
+    payload: jsonText(payload, position),
+    runAt: instant(runAt),
+    deadlineAt: instant(deadlineAt)
+  })
+  if (parsed.success) return parsed.data
+  const reason = z.prettifyError(parsed.error)
+  throw new AppError('INVALID_INPUT', 'user', `Task ${position} is not valid: ${reason}`, { details: { position } })
+}
+
+function partsOf(input: TaskInput) {
+  const { runAt, deadlineAt, payload = {}, ...rest } = input
+  if (!('handler' in rest)) return { type: rest.type, payload, runAt, deadlineAt, rest }
+  const { handler, ...options } = rest
+  if (!isHandler(handler))
+    throw new AppError('INVALID_INPUT', 'user', 'The handler of a task must be what defineHandler returned.')
+  return { type: handler.type, payload: checked(handler, payload), runAt, deadlineAt, rest: options }
+}
+
+/** The input is sent and not what the schema makes of it: the worker parses it again, and transforms must not run twice. */
+function checked(handler: Handler, payload: unknown): unknown {
+  const parsed = handler.payload.safeParse(payload)
+  if (parsed.success) return payload
+  const reason = z.prettifyError(parsed.error)
+  throw new AppError('INVALID_PAYLOAD', 'user', `The payload is nothing for "${handler.type}": ${reason}`)
+}
+
+function jsonText(payload: unknown, position: number): string {
+  let text: string | undefined
+  let cause: unknown
+  try {
+    text = JSON.stringify(payload)
+  } catch (error) {
+    cause = error
+  }
+  if (text !== undefined) return text
+  const message = `The payload of task ${position} has no JSON form.`
+  throw new AppError('INVALID_PAYLOAD', 'user', message, { cause, details: { position } })
+}
+
+/** An invalid Date becomes NaN, which is refused with the rest. */
+const instant = (at: Date | number | null | undefined): number | null =>
+  at instanceof Date ? at.getTime() : (at ?? null)

@@ -1,0 +1,80 @@
+import { request } from 'node:http'
+import { createServer } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { QueueMetrics } from './queue-metrics.ts'
+import { startMetricsServer } from './metrics-server.ts'
+
+const metrics = { contentType: 'text/plain', text: () => Promise.resolve('taskdeck_up 1\n') } as QueueMetrics
+
+async function serve(shown = metrics): Promise<URL> {
+  const server = await startMetricsServer(shown, 0)
+  onTestFinished(() => server.stop())
+  return new URL(server.url)
+}
+
+/** `fetch` chooses the Host header itself. */
+function ask(
+  url: URL,
+  { method = 'GET', host = url.host } = {}
+): Promise<{ status: number | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { method, headers: { host } }, (response) => {
+      let body = ''
+      response.on('data', (data: Buffer) => (body += data.toString()))
+      response.on('end', () => resolve({ status: response.statusCode, body }))
+    })
+    asked.on('error', reject)
+    asked.end()
+  })
+}
+
+describe('the metrics server', () => {
+  it('listens on the loopback address and shows the figures', async () => {
+    const url = await serve()
+    expect(url.hostname).toBe('127.0.0.1')
+    expect(await ask(url)).toEqual({ status: 200, body: 'taskdeck_up 1\n' })
+    expect(await ask(url, { host: `localhost:${url.port}` })).toMatchObject({ status: 200 })
+    expect(await ask(url, { method: 'HEAD' })).toEqual({ status: 200, body: '' })
+  })
+
+  it.each(['evil.example', '127.0.0.1', 'localhost:1', '127.0.0.1.evil.example:80'])(
+    'answers nothing under the name %j',
+    async (host) => {
+      const { status, body } = await ask(await serve(), { host })
+      expect(status).toBe(403)
+      expect(body).not.toContain('taskdeck_up')
+    }
+  )
+
+  it('has one page, which can only be read', async () => {
+    const url = await serve()
+    expect(await ask(new URL('/', url))).toMatchObject({ status: 404 })
+    expect(await ask(url, { method: 'POST' })).toMatchObject({ status: 405 })
+  })
+
+  it('says 500 and goes on when the figures cannot be written', async () => {
+    const broken = { ...metrics, text: () => Promise.reject(new Error('secret detail')) } as QueueMetrics
+    const { status, body } = await ask(await serve(broken))
+    expect(status).toBe(500)
+    expect(body).not.toContain('secret')
+  })
+
+  it('names the port that is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => taken.once('listening', resolve))
+    onTestFinished(() => void taken.close())
+    const { port } = taken.address() as { port: number }
+    await expect(startMetricsServer(metrics, port)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      kind: 'user',
+      details: { port }
+    })
+  })
+
+  it('stops twice', async () => {
+    const server = await startMetricsServer(metrics, 0)
+    await server.stop()
+    await server.stop()
+    await expect(ask(new URL(server.url))).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+})
