@@ -1,0 +1,134 @@
+import type { EffectivePolicies } from './effective-policy.ts'
+
+/** Leased tasks of one type and owner. */
+export interface LeaseCount {
+  readonly type: string
+  readonly owner: string
+  readonly count: number
+}
+
+/**
+ * How many tasks one claim may still take, by type and owner. Pure arithmetic: the store counts what is leased and holds what must not
+ * change meanwhile; of what it does not hold, nothing is taken.
+ */
+export class ClaimRoom {
+  private readonly policies: EffectivePolicies
+  private readonly rates = new Map<string, number>()
+  private readonly closedTypes = new Set<string>()
+  private readonly admittedOwners = new Set<string>()
+  private leased = new Tally()
+  private readonly taken = new Tally()
+
+  constructor(policies: EffectivePolicies) {
+    this.policies = policies
+  }
+
+  /** Replaces an earlier count. What this claim has taken is not in it. */
+  count(leases: readonly LeaseCount[]): void {
+    this.leased = new Tally()
+    for (const { type, owner, count } of leases) this.leased.add(type, owner, count)
+  }
+
+  /** Another claimer is just taking tasks of it. */
+  closeType(type: string): void {
+    this.closedTypes.add(type)
+  }
+
+  /** Its tasks cannot be taken by anyone else until this claim is over. */
+  admitOwner(owner: string): void {
+    this.admittedOwners.add(owner)
+  }
+
+  limitRate(type: string, room: number): void {
+    this.rates.set(type, room)
+  }
+
+  ofQueue(): number {
+    const { enabled, maxRunning } = this.policies.queue
+    if (!enabled) return 0
+    return left(maxRunning, this.leased.all + this.taken.all)
+  }
+
+  ofType(type: string): number {
+    const { enabled, maxRunning } = this.policies.ofType(type)
+    if (!enabled || this.closedTypes.has(type)) return 0
+    const taken = this.taken.types.get(type) ?? 0
+    const rate = left(this.rates.get(type) ?? null, taken)
+    return Math.min(this.ofQueue(), rate, left(maxRunning, (this.leased.types.get(type) ?? 0) + taken))
+  }
+
+  /** Of this owner's tasks of this type. */
+  ofOwner(type: string, owner: string): number {
+    const isLimited = this.policies.ofOwner(owner).maxRunning !== null
+    if (isLimited && !this.admittedOwners.has(owner)) return 0
+    return Math.min(this.ofType(type), this.likelyOfOwner(owner))
+  }
+
+  /** By the last count, whether or not it still holds. */
+  likelyOfOwner(owner: string): number {
+    const { enabled, maxRunning } = this.policies.ofOwner(owner)
+    if (!enabled) return 0
+    return left(maxRunning, (this.leased.owners.get(owner) ?? 0) + (this.taken.owners.get(owner) ?? 0))
+  }
+
+  take(type: string, owner: string): void {
+    this.taken.add(type, owner, 1)
+  }
+
+  takenOf(type: string): number {
+    return this.taken.types.get(type) ?? 0
+  }
+}
+
+class Tally {
+  all = 0
+  readonly types = new Map<string, number>()
+  readonly owners = new Map<string, number>()
+
+  add(type: string, owner: string, count: number): void {
+    this.all += count
+    this.types.set(type, (this.types.get(type) ?? 0) + count)
+    this.owners.set(owner, (this.owners.get(owner) ?? 0) + count)
+  }
+}
+
+const left = (most: number | null, used: number): number => (most === null ? Infinity : Math.max(0, most - used))
+
+/** `share` handed out one by one to those that have room, in their order, round after round. */
+export function takeTurns(rooms: readonly number[], share: number): number[] {
+  const given = rooms.map(() => 0)
+  let missing = Math.min(
+    share,
+    rooms.reduce((sum, room) => sum + Math.max(0, room), 0)
+  )
+  while (missing > 0)
+    for (const [index, room] of rooms.entries()) {
+      if (missing === 0) break
+      if ((given[index] ?? 0) >= room) continue
+      given[index] = (given[index] ?? 0) + 1
+      missing--
+    }
+  return given
+}
+
+/** Whose turn it is, of each priority and type: the owner after whom the next claim begins. */
+export class Turns {
+  private readonly last = new Map<string, string>()
+
+  after(rank: number, type: string): string | undefined {
+    return this.last.get(`${rank} ${type}`)
+  }
+
+  leave(rank: number, type: string, owner: string): void {
+    if (this.last.size >= mostTurns) this.last.clear()
+    this.last.set(`${rank} ${type}`, owner)
+  }
+}
+
+const mostTurns = 10_000
+
+/** Those after `last` first, then the others; both in their order. */
+export function rotated(owners: readonly string[], last: string | undefined): string[] {
+  if (last === undefined) return [...owners]
+  return [...owners.filter((owner) => owner > last), ...owners.filter((owner) => owner <= last)]
+}
