@@ -67,7 +67,8 @@ async function buildTypes() {
 
 function reachable(base, entry, found = new Set()) {
   if (found.has(entry)) return found
-  if (!existsSync(entry)) throw new SetupError(`the package's types lead to ${relative(base, entry)}, which is missing.`)
+  if (!existsSync(entry))
+    throw new SetupError(`the package's types lead to ${relative(base, entry)}, which is missing.`)
   found.add(entry)
   for (const [, , target] of readFileSync(entry, 'utf8').matchAll(/(from|import\()\s*['"](\.[^'"]+)['"]/g))
     reachable(base, join(dirname(entry), target.replace(/\.[jt]s$/, '.d.ts')), found)

@@ -1,0 +1,61 @@
+// A small service as a user would write it: TypeScript, ESM, nothing of the app. Prints one JSON line that the test reads.
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError, openQueue, type TaskDetail } from 'taskdeck'
+import { greet } from './handlers/greet.ts'
+
+const [address = ''] = process.argv.slice(2)
+const target = address.startsWith('mysql:') ? address : { file: address }
+
+const refusal = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work
+    return 'nothing'
+  } catch (error) {
+    return error instanceof AppError ? error.code : String(error)
+  }
+}
+
+const beforeTables = address.startsWith('mysql:') ? await refusal(openQueue(target)) : 'SCHEMA_MISSING'
+const queue = await openQueue(target, { migrate: true })
+const worker = await queue.startWorker({
+  handlers: new URL('./handlers/', import.meta.url),
+  artifactDir: './artifacts',
+  pollMs: 20,
+  metricsPort: 0
+})
+
+const first = await queue.submit({ handler: greet, payload: { name: 'Ada' }, idempotencyKey: 'once' })
+const again = await queue.submit({ handler: greet, payload: { name: 'Ada' }, idempotencyKey: 'once' })
+const many = await queue.submitMany([
+  { handler: greet, payload: { name: 'Bob', times: 2 } },
+  { type: 'greet', payload: { name: 'Cleo' }, priority: 0, runAt: new Date(0) }
+])
+const refusals = {
+  beforeTables,
+  conflict: await refusal(queue.submit({ handler: greet, payload: { name: 'Eve' }, idempotencyKey: 'once' })),
+  // From JavaScript, or read from outside: what the compiler cannot see is refused before it is sent.
+  payload: await refusal(queue.submit({ handler: greet, payload: JSON.parse('{"name":5}') as { name: string } })),
+  type: await refusal(queue.submit({ type: 'two words' })),
+  address: await refusal(openQueue('postgres://nobody:secret@nowhere/x')),
+  folder: await refusal(queue.startWorker({ handlers: './no-such-folder' })),
+  noHandlers: await refusal(queue.startWorker())
+}
+
+await queue.policies.set({ scope: 'TYPE', name: 'greet', maxRunning: 2 })
+const policies = await queue.policies.list()
+await queue.policies.remove('TYPE', 'greet')
+
+async function ended(taskId: string): Promise<TaskDetail> {
+  for (;;) {
+    const task = await queue.get(taskId)
+    if (task?.finishedAt) return task
+    await pause(20) // the embedded store answers without leaving this turn: the worker needs one, too
+  }
+}
+
+const results = []
+for (const { taskId } of [first, ...many]) results.push(JSON.parse((await ended(taskId)).result ?? 'null') as unknown)
+const metrics = await (await fetch(worker.metricsUrl ?? '')).text()
+await queue.close()
+const afterClose = await refusal(queue.submit({ type: 'greet' }))
+console.log(JSON.stringify({ first, again, results, refusals: { ...refusals, afterClose }, policies, metrics }))
