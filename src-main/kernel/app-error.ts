@@ -10,6 +10,7 @@ export const errorCodes = [
   'INVALID_PAYLOAD',
   'NOT_FOUND',
   'KEY_CONFLICT',
+  'QUOTA_EXCEEDED',
   'ILLEGAL_TRANSITION',
   'READ_ONLY',
   'UNKNOWN_TYPE',

@@ -21,7 +21,10 @@ export const deadLetter = z.object({
   title: z.string(),
   diedAt: z.number(),
   reason: deathReason,
-  /** Of the first and the last attempt that failed since the task was submitted or last replayed. */
+  /**
+   * What went wrong first and last since the task was submitted or last replayed: errors of its attempts. Last is what ended it,
+   * which may be its deadline or a task that it waited for.
+   */
   firstError: cause,
   lastError: cause,
   resolution: deadLetterResolution,
@@ -34,6 +37,7 @@ export const deadLetterFilter = z.object({
   resolution: deadLetterResolution.default('OPEN'),
   types: z.array(z.string().max(taskLimits.typeLength)).max(50).default([]),
   reason: deathReason.nullable().default(null),
+  /** Of the last error. */
   errorCode: z.string().max(64).nullable().default(null)
 })
 export type DeadLetterFilter = z.infer<typeof deadLetterFilter>

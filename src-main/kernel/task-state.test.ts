@@ -9,9 +9,9 @@ import {
   transitions
 } from './task-state.ts'
 
-/** The table of REQUIREMENTS section 1, written down a second time by hand. */
+/** The table of REQUIREMENTS section 1, written down a second time by hand; CREATED to FAILED is of issue 3 (dependencies). */
 const required: Record<string, string[]> = {
-  CREATED: ['QUEUED', 'CANCELLED'],
+  CREATED: ['QUEUED', 'CANCELLED', 'FAILED'],
   QUEUED: ['RUNNING', 'PAUSED', 'CANCELLED', 'FAILED'],
   RETRY_WAIT: ['RUNNING', 'PAUSED', 'CANCELLED', 'FAILED'],
   PAUSED: ['QUEUED', 'CANCELLED'],

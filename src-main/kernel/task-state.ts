@@ -16,7 +16,10 @@ export const taskStates = [
 ] as const
 export type TaskState = (typeof taskStates)[number]
 
-/** What can happen to a task. Operators cause `release` to `retry`; workers and recovery cause the rest. */
+/**
+ * What can happen to a task. Operators cause `release` to `retry`; workers and recovery cause the rest, and so does the end of a task
+ * that others wait for (`release`, `failDependency`).
+ */
 export const taskEvents = [
   'release',
   'cancel',
@@ -30,7 +33,8 @@ export const taskEvents = [
   'fail',
   'acknowledgeCancel',
   'handBack',
-  'passDeadline'
+  'passDeadline',
+  'failDependency'
 ] as const
 export type TaskEvent = (typeof taskEvents)[number]
 
@@ -60,7 +64,9 @@ export const transitions: readonly Transition[] = [
   ...step('acknowledgeCancel', ['CANCEL_REQUESTED'], 'CANCELLED'),
   ...step('handBack', ['RUNNING'], 'QUEUED'),
   ...step('handBack', ['CANCEL_REQUESTED'], 'CANCELLED'),
-  ...step('passDeadline', ['QUEUED', 'RETRY_WAIT'], 'FAILED')
+  ...step('passDeadline', ['QUEUED', 'RETRY_WAIT'], 'FAILED'),
+  // A task that it waited for ended badly, and its producer chose to fail with it.
+  ...step('failDependency', ['CREATED'], 'FAILED')
 ]
 
 /** Waiting for a worker, now or at `runAt`. */

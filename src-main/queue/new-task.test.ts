@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newTask, taskLimits } from '../kernel/index.ts'
 import type { NewTaskInput } from '../kernel/index.ts'
-import { validateNewTask } from './new-task.ts'
+import { partsWithin, taskBatches, validateNewTask } from './new-task.ts'
 
 const task = (change: Partial<NewTaskInput> = {}): Parameters<typeof validateNewTask>[0] => ({
   ...newTask.parse({ type: 'mail.send', payload: '{}' }),
@@ -52,5 +52,27 @@ describe('validateNewTask', () => {
 
   it('says which task of the batch it was', () => {
     expect(() => validateNewTask(task({ priority: -1 }), 3)).toThrow(/Task 3/)
+  })
+})
+
+describe('batches', () => {
+  it('are cut where the next one would be too much, and keep the order', () => {
+    expect(partsWithin([3, 4, 5, 12, 1], 9, (n) => n)).toEqual([[3, 4], [5], [12], [1]])
+    expect(partsWithin([], 9, () => 1)).toEqual([])
+  })
+
+  it('hold at most so many tasks, bytes of payload and dependencies', () => {
+    const sizes = (tasks: ReturnType<typeof task>[]): number[] =>
+      taskBatches(tasks.map((one) => ({ task: one }))).map((batch) => batch.length)
+    const { submitBatch, payloadBytes, submitBytes, dependencies, submitDependencies } = taskLimits
+    expect(sizes(Array.from({ length: submitBatch * 2 + 1 }, () => task()))).toEqual([submitBatch, submitBatch, 1])
+    const large = task({ payload: JSON.stringify('x'.repeat(payloadBytes - 2)) })
+    const perBatch = submitBytes / payloadBytes
+    expect(sizes(Array.from({ length: perBatch + 1 }, () => large))).toEqual([perBatch, 1])
+    const waiting = task({ after: Array.from({ length: dependencies }, (_, i) => String(i + 1)) })
+    expect(sizes(Array.from({ length: submitDependencies / dependencies + 1 }, () => waiting))).toEqual([
+      submitDependencies / dependencies,
+      1
+    ])
   })
 })

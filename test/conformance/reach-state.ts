@@ -53,7 +53,7 @@ export async function reachState(
 
 type WithoutFence<T> = T extends Settlement ? Omit<T, 'fence'> : never
 type SettlementBody = WithoutFence<Settlement>
-type SettlingEvent = Exclude<TaskEvent, OperatorAction | 'claim' | 'passDeadline'>
+type SettlingEvent = Exclude<TaskEvent, OperatorAction | 'claim' | 'passDeadline' | 'failDependency'>
 
 export const settlementOf: Readonly<Record<SettlingEvent, SettlementBody>> = {
   succeed: { outcome: 'SUCCESS', result: '{"ok":1}' },
@@ -80,13 +80,20 @@ export async function perform(queue: QueueUnderTest, taskId: string, event: Task
   if (event === 'passDeadline') {
     return (await queue.store.recover(10)).some((recovered) => recovered.taskId === taskId)
   }
+  if (event === 'failDependency') {
+    const [parent] = (await queue.detail(taskId)).waitsFor
+    const before = await queue.state(taskId)
+    await queue.store.act(parent!.taskId, 'cancel')
+    return before !== 'FAILED' && (await queue.state(taskId)) === 'FAILED'
+  }
   const { attempt } = await queue.detail(taskId)
   const fence = { taskId, workerId: 'w1', attempt: Math.max(attempt, 1) }
   return (await queue.settle({ fence, ...settlementOf[event] })) !== undefined
 }
 
-/** Makes the event possible as far as time goes: a due time or a deadline that has passed. */
+/** Makes the event possible as far as others go: a due time or a deadline that has passed, a task that it waits for. */
 export async function makeTimely(queue: QueueUnderTest, taskId: string, event: TaskEvent): Promise<void> {
   if (event === 'claim') await queue.shift(taskId, 'run_at', -3_600_000)
   if (event === 'passDeadline') await queue.passDeadline(taskId)
+  if (event === 'failDependency') await queue.waitFor(taskId, await queue.submit({ type: 'parent' }))
 }

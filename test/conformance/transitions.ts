@@ -23,6 +23,12 @@ const illegal = taskStates.flatMap((from) =>
 
 /** The kernel's table of transitions, each by the operation that causes it. */
 export function describeTransitions(queue: QueueUnderTest): void {
+  /** Without the states of other tasks. */
+  const ownDetail = async (taskId: string): Promise<object> => {
+    const { waitsFor, ...detail } = await queue.detail(taskId)
+    return { ...detail, waitsFor: waitsFor.map((one) => one.taskId) }
+  }
+
   describe('transitions', () => {
     it.each(taskStates)('brings a task to %s', async (state) => {
       expect(await queue.state(await reachState(queue, state))).toBe(state)
@@ -38,9 +44,9 @@ export function describeTransitions(queue: QueueUnderTest): void {
     it.each(illegal)('$event is refused in $from and changes nothing', async ({ event, from }) => {
       const taskId = await reachState(queue, from)
       await makeTimely(queue, taskId, event)
-      const before = await queue.detail(taskId)
+      const before = await ownDetail(taskId)
       expect(await perform(queue, taskId, event)).toBe(settledBy[from] === event)
-      expect(await queue.detail(taskId)).toEqual(before)
+      expect(await ownDetail(taskId)).toEqual(before)
     })
 
     it('tells an operator from where to where a task went, or why not', async () => {

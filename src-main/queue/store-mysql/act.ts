@@ -1,25 +1,45 @@
-import { nextState, type OperatorAction, type SqlDatabase, type SqlRunner, type TaskState } from '../../kernel/index.ts'
+import {
+  isTerminal,
+  nextState,
+  type OperatorAction,
+  type SqlDatabase,
+  type SqlRunner,
+  type SqlValue,
+  type TaskState
+} from '../../kernel/index.ts'
 import type { ActionResult } from '../task-store.ts'
-import { rowId, text } from './row-values.ts'
+import { closeLetters } from './dead-letters.ts'
+import { finishSome, settleDependents } from './endings.ts'
+import { countAgain } from './quotas.ts'
+import { count, rowId, text } from './row-values.ts'
+import { marks, padded, perLength } from './statement-text.ts'
 import { finished } from './task-rows.ts'
 
-const lockState = 'SELECT state FROM taskdeck_task WHERE id = ? FOR UPDATE'
+const lockState = 'SELECT state, has_dependents FROM taskdeck_task WHERE id = ? FOR UPDATE'
 const readState = 'SELECT state FROM taskdeck_task WHERE id = ?'
+const readOwner = 'SELECT type, owner FROM taskdeck_task WHERE id = ?'
 
 const move = 'state = ?, state_since = NOW(6), finished_at = CASE WHEN ? = 1 THEN NOW(6) END'
 const guard = 'WHERE id = ? AND state = ?'
 const plain = `UPDATE taskdeck_task SET ${move} ${guard}`
-/** Waiting begins now, unless the due time lies ahead. */
-const startWaiting = `UPDATE taskdeck_task SET ${move}, run_at = GREATEST(run_at, NOW(6)) ${guard}`
+/** Waiting begins now, unless the due time lies ahead. What it still waited for does not matter any more. */
+const startWaiting = `
+UPDATE taskdeck_task SET ${move}, run_at = GREATEST(run_at, NOW(6)), held = 0, waits_for = 0 ${guard}`
 /**
  * All attempts again, at once; the attempts' own rows keep the evidence. A deadline that passed is dropped, or the task would
  * fail again before anyone could take it.
  */
-const startAgain = `
-UPDATE taskdeck_task SET ${move}, run_at = NOW(6), attempts_used = 0,
+const anew = `run_at = NOW(6), attempts_used = 0, held = 0, waits_for = 0,
   deadline_at = CASE WHEN deadline_at <= NOW(6) THEN NULL ELSE deadline_at END,
-  error_code = NULL, error_class = NULL, error_message = NULL
-${guard}`
+  error_code = NULL, error_class = NULL, error_message = NULL`
+const startAgain = `UPDATE taskdeck_task SET ${move}, ${anew} ${guard}`
+
+/** The same for many, from FAILED: a replay. */
+export const replayTasks = perLength(
+  (length) => `
+UPDATE taskdeck_task FORCE INDEX (PRIMARY) SET state = 'QUEUED', state_since = NOW(6), finished_at = NULL, ${anew}
+WHERE id IN (${marks(length)}) AND state = 'FAILED'`
+)
 
 const statementOf: Readonly<Record<OperatorAction, string>> = {
   release: startWaiting,
@@ -33,9 +53,18 @@ export async function act(database: SqlDatabase, taskId: string, action: Operato
   const id = rowId(taskId)
   if (id === undefined) return { status: 'missing' }
   let result: ActionResult = { status: 'missing' }
+  let leavesDependents = false
   const work = async (runner: SqlRunner): Promise<ActionResult> => {
+    // Gates come before tasks, as in a submission.
+    if (action === 'retry') await countAgainFor(runner, id)
     const [row] = (await runner.execute(lockState, [id])).rows
-    result = row ? await changeState(runner, id, text(row, 'state') as TaskState, action) : { status: 'missing' }
+    const now: ActionResult = row
+      ? await changeState(runner, id, text(row, 'state') as TaskState, action)
+      : { status: 'missing' }
+    result = now
+    leavesDependents = false
+    if (row && now.status === 'done' && isTerminal(now.to) && count(row, 'has_dependents') === 1)
+      leavesDependents = await settleDependents(runner, [{ taskId: id.toString(), state: now.to }])
     return result
   }
   // The row in the state that the change leads to: it was made (by us, or by someone who wanted the same).
@@ -43,7 +72,14 @@ export async function act(database: SqlDatabase, taskId: string, action: Operato
     const [row] = (await runner.execute(readState, [id])).rows
     return result.status !== 'done' || (row && text(row, 'state') === result.to) ? result : undefined
   }
-  return database.transaction(work, { readBack })
+  const done = await database.transaction(work, { readBack })
+  if (leavesDependents) await finishSome(database)
+  return done
+}
+
+async function countAgainFor(runner: SqlRunner, id: SqlValue): Promise<void> {
+  const [row] = (await runner.execute(readOwner, [id])).rows
+  if (row) await countAgain(runner, [{ type: text(row, 'type'), owner: text(row, 'owner') }])
 }
 
 async function changeState(
@@ -55,5 +91,9 @@ async function changeState(
   const to = nextState(from, action)
   if (to === undefined) return { status: 'refused', state: from }
   await runner.execute(statementOf[action], [to, finished(to), id, from])
+  if (action === 'retry') {
+    const ids = padded([id])
+    await runner.execute(closeLetters(ids.length), ids)
+  }
   return { status: 'done', from, to }
 }

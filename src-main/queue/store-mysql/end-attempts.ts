@@ -1,11 +1,14 @@
 import {
   AppError,
+  isTerminal,
   type AttemptError,
   type AttemptOutcome,
   type Progress,
   type SqlRunner,
   type TaskState
 } from '../../kernel/index.ts'
+import { writeDeadLetters } from './dead-letters.ts'
+import { settleDependents } from './endings.ts'
 import { microseconds } from './row-values.ts'
 import { leased } from './statement-text.ts'
 import { finished } from './task-rows.ts'
@@ -24,6 +27,7 @@ export interface AttemptEnd {
   readonly result: string | null
   /** null keeps what was saved while it ran. */
   readonly progress: Progress | null
+  readonly hasDependents: boolean
 }
 
 /** Rows and bytes of one statement: the server refuses packets over 16 MB by default. */
@@ -79,13 +83,22 @@ SELECT task.id, task.attempt, task.type, COALESCE(task.worker_id, ''), COALESCE(
 FROM ${endedRows}
 ON DUPLICATE KEY UPDATE taskdeck_attempt.task_id = taskdeck_attempt.task_id`
 
-/** Writes the tasks' next states and the attempts' rows. */
-export async function endAttempts(runner: SqlRunner, ends: readonly AttemptEnd[]): Promise<void> {
+/**
+ * Writes the tasks' next states, the attempts' rows and dead letters, and lets those go on that waited for the tasks. Whether dependents are
+ * left to `finishSome`.
+ */
+export async function endAttempts(runner: SqlRunner, ends: readonly AttemptEnd[]): Promise<boolean> {
   for (const { json, rows } of jsonBatches(ends.map(toJson))) {
     const { affectedRows } = await runner.execute(endTasks, [json])
     if (affectedRows !== rows) throw new AppError('BUG', 'bug', `${rows} locked leases, ${affectedRows} ended`)
     await runner.execute(recordAttempts, [json])
   }
+  const failed = ends.filter(({ state }) => state === 'FAILED').map(({ taskId }) => taskId)
+  await writeDeadLetters(runner, failed, 'ATTEMPT')
+  return settleDependents(
+    runner,
+    ends.filter(({ state, hasDependents }) => hasDependents && isTerminal(state))
+  )
 }
 
 /** JSON arrays within the limits of one statement. */

@@ -1,8 +1,10 @@
-import { taskLimits, type NewTask } from '../../kernel/index.ts'
+import type { NewTask } from '../../kernel/index.ts'
 import { idempotencyHash, payloadHash } from '../idempotency.ts'
-import { validateNewTask } from '../new-task.ts'
+import { taskBatches, validateNewTask } from '../new-task.ts'
 import type { SubmitResult } from '../task-store.ts'
+import { readParents, requireParents, startOf, writeDependencies, type Parents } from './dependencies.ts'
 import type { QueueFile, Session } from './queue-file.ts'
+import { requireQuotas } from './quotas.ts'
 import { toMicroseconds } from './task-rows.ts'
 
 const findByKey = `
@@ -11,50 +13,101 @@ SELECT CAST(id AS TEXT) AS id, payload_hash FROM taskdeck_task WHERE idempotency
 const insertTask = `
 INSERT INTO taskdeck_task (
   type, state, priority, run_at, created_at, state_since, deadline_at, owner, title, business_key, partition_key,
-  idempotency_hash, payload_hash, payload, timeout_ms, max_attempts, retry_policy
+  idempotency_hash, payload_hash, payload, timeout_ms, max_attempts, retry_policy, held, waits_for
 ) VALUES (
   :type, :state, :priority, COALESCE(:runAt, :at), :at, :at, :deadlineAt, :owner, :title, :businessKey, :partitionKey,
-  :idempotencyHash, :payloadHash, :payload, :timeoutMs, :maxAttempts, :retryPolicy
+  :idempotencyHash, :payloadHash, :payload, :timeoutMs, :maxAttempts, :retryPolicy, :held, :waitsFor
 )`
+
+interface Draft {
+  readonly task: NewTask
+  readonly keyHash: Uint8Array | null
+  readonly payloadHash: Uint8Array
+}
 
 /** One transaction a batch. Nothing is written when one task of any batch is not valid. */
 export async function submit(file: QueueFile, tasks: readonly NewTask[]): Promise<SubmitResult[]> {
-  const valid = tasks.map((task, index) => validateNewTask(task, index + 1))
+  if (tasks.length === 0) return []
+  const drafts = tasks.map((task, index) => toDraft(validateNewTask(task, index + 1)))
+  if (drafts.some(({ task }) => task.after.length > 0)) await file.read((session) => checkParents(session, drafts))
   const results: SubmitResult[] = []
-  for (let start = 0; start < valid.length; start += taskLimits.submitBatch) {
-    const batch = valid.slice(start, start + taskLimits.submitBatch)
+  for (const batch of taskBatches(drafts)) {
+    if (results.length > 0) await file.letOthersRun()
     // The lock is held from the start: a key that was not found stays absent until it is inserted.
-    results.push(...(await file.write((session) => batch.map((task) => submitOne(session, task)))))
+    results.push(...(await file.write((session) => submitBatch(session, batch))))
   }
   return results
 }
 
-function submitOne(session: Session, task: NewTask): SubmitResult {
-  const { type, owner, idempotencyKey: key } = task
-  const hash = key === null ? null : idempotencyHash({ type, owner, key })
-  const payload = payloadHash(task.payload)
-  const known = hash && session.get<{ id: string; payload_hash: Uint8Array }>(findByKey, { hash })
+/** Returns the states of the tasks that new ones name. A task that exists is returned whatever it names. */
+function checkParents(session: Session, drafts: readonly Draft[]): Parents {
+  const dependents = drafts.filter(({ task }) => task.after.length > 0)
+  const parents = readParents(
+    session,
+    dependents.map(({ task }) => task)
+  )
+  for (const draft of dependents) if (!findKnown(session, draft)) requireParents(draft.task, parents)
+  return parents
+}
+
+function submitBatch(session: Session, batch: readonly Draft[]): SubmitResult[] {
+  const parents = checkParents(session, batch)
+  requireQuotas(
+    session,
+    newOnes(session, batch).map(({ task }) => task)
+  )
+  return batch.map((draft) => submitOne(session, draft, parents))
+}
+
+/** Without those whose key is known, from before or from this batch. */
+function newOnes(session: Session, batch: readonly Draft[]): Draft[] {
+  const keys = new Set<string>()
+  return batch.filter((draft) => {
+    if (draft.keyHash === null) return true
+    const key = Buffer.from(draft.keyHash).toString('hex')
+    if (keys.has(key)) return false
+    keys.add(key)
+    return !findKnown(session, draft)
+  })
+}
+
+const findKnown = (session: Session, { keyHash: hash }: Draft): { id: string; payload_hash: Uint8Array } | undefined =>
+  hash === null ? undefined : session.get<{ id: string; payload_hash: Uint8Array }>(findByKey, { hash })
+
+function submitOne(session: Session, draft: Draft, parents: Parents): SubmitResult {
+  const { task, keyHash, payloadHash: payload } = draft
+  const known = findKnown(session, draft)
   if (known) {
     const same = Buffer.from(known.payload_hash).equals(payload)
     return { status: same ? 'exists' : 'conflict', taskId: known.id }
   }
+  const start = startOf(task, parents)
   const { lastInsertRowid } = session.run(insertTask, {
     at: session.at,
-    type,
-    state: task.held ? 'CREATED' : 'QUEUED',
+    type: task.type,
+    state: task.held || start.open > 0 || start.fails ? 'CREATED' : 'QUEUED',
     priority: task.priority,
     runAt: task.runAt === null ? null : toMicroseconds(task.runAt),
     deadlineAt: task.deadlineAt === null ? null : toMicroseconds(task.deadlineAt),
-    owner,
+    owner: task.owner,
     title: task.title,
     businessKey: task.businessKey,
     partitionKey: task.partitionKey,
-    idempotencyHash: hash,
+    idempotencyHash: keyHash,
     payloadHash: payload,
     payload: task.payload,
     timeoutMs: task.timeoutMs,
     maxAttempts: task.maxAttempts,
-    retryPolicy: JSON.stringify(task.retryPolicy)
+    retryPolicy: task.retryPolicy === null ? null : JSON.stringify(task.retryPolicy),
+    held: task.held ? 1 : 0,
+    waitsFor: start.open
   })
+  if (task.after.length > 0) writeDependencies(session, BigInt(lastInsertRowid), task, parents)
   return { status: 'created', taskId: String(lastInsertRowid) }
+}
+
+function toDraft(task: NewTask): Draft {
+  const { type, owner, idempotencyKey: key, payload } = task
+  const keyHash = key === null ? null : idempotencyHash({ type, owner, key })
+  return { task, keyHash, payloadHash: payloadHash(payload) }
 }

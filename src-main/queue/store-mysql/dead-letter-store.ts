@@ -1,0 +1,246 @@
+import {
+  AppError,
+  type DeadLetter,
+  type DeadLetterFilter,
+  type DeadLetterResolution,
+  type DeathReason,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlRunner,
+  type SqlValue
+} from '../../kernel/index.ts'
+import { deadLetterLimits, requireOpen } from '../dead-letters.ts'
+import type { ActionResult, DeadLetterPage, DeadLetterStep } from '../task-store.ts'
+import { act, replayTasks } from './act.ts'
+import { closeLetters } from './dead-letters.ts'
+import { lockAll } from './endings.ts'
+import { longestList } from './held-leases.ts'
+import { countAgain } from './quotas.ts'
+import { compareIds, count, rowId, text, textOrNull, time, timeOrNull } from './row-values.ts'
+import { chunksOf, marks, padded, perLength } from './statement-text.ts'
+
+const columns = `id, task_id, attempt, type, owner, title, died_at, reason, first_error_code, first_error_message,
+  last_error_code, last_error_message, resolution, resolved_at`
+
+interface Condition {
+  readonly sql: string
+  readonly values: readonly SqlValue[]
+}
+
+/** One type has an index of its own; of several, all types are walked. Either holds every column of the filter, and ends with the id. */
+function conditionOf({ resolution, types, reason, errorCode }: DeadLetterFilter): Condition {
+  const [type, ...more] = types
+  const index = type !== undefined && more.length === 0 ? 'taskdeck_dead_letter_type' : 'taskdeck_dead_letter_newest'
+  const parts: Condition[] = [
+    { sql: `FROM taskdeck_dead_letter FORCE INDEX (${index}) WHERE resolution = ?`, values: [resolution] }
+  ]
+  if (type !== undefined && more.length === 0) parts.push({ sql: ' AND type = ?', values: [type] })
+  if (more.length > 0) {
+    const list = padded(types)
+    parts.push({ sql: ` AND type IN (${marks(list.length)})`, values: list })
+  }
+  if (reason !== null) parts.push({ sql: ' AND reason = ?', values: [reason] })
+  if (errorCode !== null) parts.push({ sql: ' AND last_error_code = ?', values: [errorCode] })
+  return { sql: parts.map(({ sql }) => sql).join(''), values: parts.flatMap(({ values }) => values) }
+}
+
+export function pageOf(filter: DeadLetterFilter, before: bigint | null, limit: number): Condition {
+  const { sql, values } = conditionOf(filter)
+  const keyset: Condition = before === null ? { sql: '', values: [] } : { sql: ' AND id < ?', values: [before] }
+  return {
+    sql: `SELECT ${columns} ${sql}${keyset.sql} ORDER BY id DESC LIMIT ?`,
+    values: [...values, ...keyset.values, limit]
+  }
+}
+
+/** Without the texts: a step of many needs no more memory than their ids. */
+export function stepOf(filter: DeadLetterFilter, range: { after: bigint; upTo: bigint }, limit: number): Condition {
+  const { sql, values } = conditionOf(filter)
+  return {
+    sql: `SELECT id, task_id, type ${sql} AND id > ? AND id <= ? ORDER BY id LIMIT ?`,
+    values: [...values, range.after, range.upTo, limit]
+  }
+}
+
+const newest = 'SELECT MAX(id) AS id FROM taskdeck_dead_letter'
+const findLetter = 'SELECT task_id, resolution FROM taskdeck_dead_letter WHERE id = ?'
+const lockLetter = `${findLetter} FOR UPDATE`
+const stateOfTask = 'SELECT state FROM taskdeck_task WHERE id = ?'
+const discardLetter = `
+UPDATE taskdeck_dead_letter SET resolution = 'DISCARDED', resolved_at = NOW(6) WHERE id = ? AND resolution = 'OPEN'`
+const ownersOf = perLength(
+  (length) =>
+    `SELECT DISTINCT type, owner FROM taskdeck_dead_letter FORCE INDEX (PRIMARY) WHERE id IN (${marks(length)})`
+)
+const lockOpen = perLength(
+  (length) => `
+SELECT id, task_id FROM taskdeck_dead_letter FORCE INDEX (PRIMARY)
+WHERE id IN (${marks(length)}) AND resolution = 'OPEN' ORDER BY id FOR UPDATE`
+)
+const discardLetters = perLength(
+  (length) => `
+UPDATE taskdeck_dead_letter FORCE INDEX (PRIMARY) SET resolution = 'DISCARDED', resolved_at = NOW(6)
+WHERE id IN (${marks(length)}) AND resolution = 'OPEN'`
+)
+
+export async function listDeadLetters(
+  database: SqlRunner,
+  filter: DeadLetterFilter,
+  page: { readonly limit: number; readonly cursor: string | null }
+): Promise<DeadLetterPage> {
+  const limit = Math.min(deadLetterLimits.page, Math.max(1, Math.floor(page.limit)))
+  const before = page.cursor === null ? null : cursorId(page.cursor)
+  const { sql, values } = pageOf(filter, before, limit)
+  const rows = (await database.execute(sql, values)).rows.map(toLetter)
+  return { rows, nextCursor: rows.length === limit ? (rows.at(-1)?.id ?? null) : null }
+}
+
+export async function countDeadLetters(
+  database: SqlRunner,
+  filter: DeadLetterFilter,
+  mostCounted: number
+): Promise<number> {
+  const { sql, values } = conditionOf(filter)
+  const limit = Math.max(0, Math.floor(mostCounted)) + 1
+  const { rows } = await database.execute(`SELECT COUNT(*) AS n FROM (SELECT 1 ${sql} LIMIT ?) AS found`, [
+    ...values,
+    limit
+  ])
+  return count(rows[0] ?? {}, 'n')
+}
+
+export async function newestDeadLetter(database: SqlRunner): Promise<string | null> {
+  const [row] = (await database.execute(newest)).rows
+  return row ? textOrNull(row, 'id') : null
+}
+
+export interface StepOptions {
+  readonly action: 'replay' | 'discard'
+  readonly upToId: string
+  readonly limit: number
+  readonly cursor: string | null
+}
+
+/** One transaction. Repeated after a lost reply it finds its letters resolved: they are then counted as skipped. */
+export async function resolveStep(
+  database: SqlDatabase,
+  filter: DeadLetterFilter,
+  { action, upToId, limit: wanted, cursor }: StepOptions
+): Promise<DeadLetterStep> {
+  requireOpen(filter)
+  const limit = Math.min(deadLetterLimits.step, Math.max(1, Math.floor(wanted)))
+  const range = { after: cursor === null ? 0n : cursorId(cursor), upTo: cursorId(upToId) }
+  const { sql, values } = stepOf(filter, range, limit)
+  const found = (await database.execute(sql, values)).rows
+  const ids = found.map((row) => text(row, 'id'))
+  const taskIds = found.map((row) => text(row, 'task_id'))
+  const work = action === 'replay' ? replayLetters : discardAll
+  const changed = ids.length === 0 ? 0 : await database.transaction((runner) => work(runner, ids, taskIds), again)
+  return {
+    changed,
+    skipped: ids.length - changed,
+    nextCursor: ids.length === limit ? (ids.at(-1) ?? null) : null
+  }
+}
+
+const again = { readBack: () => Promise.resolve(undefined) }
+
+/** Gates, tasks, letters: in the order of all transactions. A task that is locked in FAILED has one open letter at most. */
+async function replayLetters(runner: SqlRunner, ids: readonly string[], taskIds: readonly string[]): Promise<number> {
+  const owners: { type: string; owner: string }[] = []
+  await onChunks(ids, async (chunk) => {
+    const { rows } = await runner.execute(ownersOf(chunk.length), chunk)
+    owners.push(...rows.map((row) => ({ type: text(row, 'type'), owner: text(row, 'owner') })))
+  })
+  await countAgain(runner, owners)
+  const tasks = await lockAll(runner, [...new Set(taskIds)].sort(compareIds))
+  const open = await lockOpenLetters(runner, ids)
+  const dead = open.filter((taskId) => tasks.has(taskId) && text(tasks.get(taskId) ?? {}, 'state') === 'FAILED')
+  await onChunks(dead, async (chunk) => {
+    await runner.execute(replayTasks(chunk.length), chunk)
+    await runner.execute(closeLetters(chunk.length), chunk)
+  })
+  return dead.length
+}
+
+async function discardAll(runner: SqlRunner, ids: readonly string[]): Promise<number> {
+  const open = await lockOpenLetters(runner, ids)
+  await onChunks(ids, async (chunk) => void (await runner.execute(discardLetters(chunk.length), chunk)))
+  return open.length
+}
+
+/** The tasks of those that are open. */
+async function lockOpenLetters(runner: SqlRunner, ids: readonly string[]): Promise<string[]> {
+  const open: string[] = []
+  await onChunks(ids, async (chunk) => {
+    const { rows } = await runner.execute(lockOpen(chunk.length), chunk)
+    open.push(...rows.map((row) => text(row, 'task_id')))
+  })
+  return open
+}
+
+async function onChunks(ids: readonly string[], work: (ids: bigint[]) => Promise<void>): Promise<void> {
+  for (const chunk of chunksOf(ids, longestList)) await work(padded(chunk.map(BigInt)))
+}
+
+export async function resolveDeadLetter(
+  database: SqlDatabase,
+  id: string,
+  action: 'replay' | 'discard'
+): Promise<ActionResult> {
+  const letterId = rowId(id)
+  const [letter] = letterId === undefined ? [] : (await database.execute(findLetter, [letterId])).rows
+  if (!letter || letterId === undefined) return { status: 'missing' }
+  const taskId = text(letter, 'task_id')
+  if (text(letter, 'resolution') !== 'OPEN') return refused(database, taskId)
+  if (action === 'replay') return act(database, taskId, 'retry')
+  const discard = async (runner: SqlRunner): Promise<boolean> => {
+    const [row] = (await runner.execute(lockLetter, [letterId])).rows
+    if (!row || text(row, 'resolution') !== 'OPEN') return false
+    await runner.execute(discardLetter, [letterId])
+    return true
+  }
+  const readBack = async (runner: SqlRunner): Promise<true | undefined> => {
+    const [row] = (await runner.execute(findLetter, [letterId])).rows
+    return row && text(row, 'resolution') === 'DISCARDED' ? true : undefined
+  }
+  const isDone = await database.transaction(discard, { readBack })
+  return isDone ? { status: 'done', from: 'FAILED', to: 'FAILED' } : refused(database, taskId)
+}
+
+async function refused(database: SqlRunner, taskId: string): Promise<ActionResult> {
+  const [row] = (await database.execute(stateOfTask, [BigInt(taskId)])).rows
+  return row ? { status: 'refused', state: text(row, 'state') as 'FAILED' } : { status: 'missing' }
+}
+
+function cursorId(cursor: string): bigint {
+  const id = rowId(cursor)
+  if (id === undefined)
+    throw new AppError(
+      'INVALID_INPUT',
+      'user',
+      'This page of the list is not known any more: start from the first page.'
+    )
+  return id
+}
+
+function toLetter(row: SqlRow): DeadLetter {
+  const cause = (which: 'first' | 'last'): DeadLetter['firstError'] => {
+    const code = textOrNull(row, `${which}_error_code`)
+    return code === null ? null : { code, message: textOrNull(row, `${which}_error_message`) ?? '' }
+  }
+  return {
+    id: text(row, 'id'),
+    taskId: text(row, 'task_id'),
+    attempt: count(row, 'attempt'),
+    type: text(row, 'type'),
+    owner: text(row, 'owner'),
+    title: text(row, 'title'),
+    diedAt: time(row, 'died_at'),
+    reason: text(row, 'reason') as DeathReason,
+    firstError: cause('first'),
+    lastError: cause('last'),
+    resolution: text(row, 'resolution') as DeadLetterResolution,
+    resolvedAt: timeOrNull(row, 'resolved_at')
+  }
+}

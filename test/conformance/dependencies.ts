@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest'
+import type { NewTaskInput, TaskState } from '../../src-main/kernel/index.ts'
+import { failure, task, type QueueUnderTest } from './queue-under-test.ts'
+import { reachState } from './reach-state.ts'
+
+const good: readonly TaskState[] = ['SUCCESS', 'PARTIAL_SUCCESS']
+const ends: readonly TaskState[] = [...good, 'FAILED', 'CANCELLED']
+
+export function describeDependencies(queue: QueueUnderTest): void {
+  const finish = async (taskId: string, outcome: 'SUCCESS' | 'FAILED' = 'SUCCESS', types = ['t']): Promise<void> => {
+    const claimed = await queue.claim(1, { types })
+    expect(claimed.map(({ fence }) => fence.taskId)).toEqual([taskId])
+    const [{ fence }] = claimed as [(typeof claimed)[number]]
+    if (outcome === 'SUCCESS') await queue.settle({ fence, outcome, result: null })
+    else await queue.settle({ fence, outcome, error: failure })
+  }
+  const childOf = (after: string[], input: Partial<NewTaskInput> = {}): Promise<string> =>
+    queue.submit({ type: 'child', after, ...input })
+  const states = (ids: readonly string[]): Promise<TaskState[]> => Promise.all(ids.map((id) => queue.state(id)))
+
+  describe('dependencies', () => {
+    it('keep a task in CREATED until the last of them ended well, and then it is due at once', async () => {
+      const parents = [await queue.submit(), await queue.submit()]
+      const child = await childOf(parents)
+      expect(await queue.detail(child)).toMatchObject({
+        state: 'CREATED',
+        waitsFor: parents.map((taskId) => ({ taskId, state: 'QUEUED', afterFailure: 'FAIL' }))
+      })
+      await finish(parents[0]!)
+      expect(await queue.state(child)).toBe('CREATED')
+      await finish(parents[1]!)
+      const released = await queue.detail(child)
+      expect(released).toMatchObject({ state: 'QUEUED', waitsFor: [{ state: 'SUCCESS' }, { state: 'SUCCESS' }] })
+      expect(released.runAt).toBe(released.stateSince)
+      await finish(child, 'SUCCESS', ['child'])
+    })
+
+    it.each(ends)('on a task that ended %s already: go on, or end with it, as the producer chose', async (state) => {
+      const parent = await reachState(queue, state, { maxAttempts: 1 })
+      const [failing, released] = [
+        await childOf([parent]),
+        await childOf([parent], { afterFailure: 'RELEASE', runAt: Date.now() + 3_600_000 })
+      ]
+      expect(await states([failing, released])).toEqual([good.includes(state) ? 'QUEUED' : 'FAILED', 'QUEUED'])
+      expect((await queue.detail(released)).runAt).toBeGreaterThan(Date.now() + 3_000_000)
+    })
+
+    it.each(['FAIL', 'RELEASE'] as const)('with a bad end lead to what was chosen: %s', async (afterFailure) => {
+      const parents = [await queue.submit(), await queue.submit()]
+      const child = await childOf(parents, { afterFailure })
+      await finish(parents[0]!, 'FAILED')
+      expect(await queue.state(child)).toBe(afterFailure === 'FAIL' ? 'FAILED' : 'CREATED')
+      await finish(parents[1]!)
+      const detail = await queue.detail(child)
+      if (afterFailure === 'RELEASE') return expect(detail.state).toBe('QUEUED')
+      expect(detail).toMatchObject({ state: 'FAILED', errorCode: 'DEPENDENCY', attempt: 0, attempts: [] })
+      expect(detail.finishedAt).toBe(detail.stateSince)
+    })
+
+    it('end with the cancellation, the deadline and the lost lease of a task', async () => {
+      const cancelled = await queue.submit()
+      const late = await queue.submit()
+      const lost = await queue.submit({ maxAttempts: 1 })
+      const children = await Promise.all([cancelled, late, lost].map((id) => childOf([id])))
+      await queue.store.act(cancelled, 'cancel')
+      await queue.passDeadline(late)
+      await queue.recoverAll()
+      await queue.claim()
+      expect(await states(children)).toEqual(['FAILED', 'FAILED', 'CREATED'])
+      await queue.loseLease(lost)
+      expect(await states(children)).toEqual(['FAILED', 'FAILED', 'FAILED'])
+    })
+
+    it('do not end while the task only waits for its retry, and see its end after an operator’s retry', async () => {
+      const fence = await queue.running()
+      const child = await childOf([fence.taskId], { afterFailure: 'RELEASE' })
+      await queue.settle({ fence, outcome: 'RETRY', error: failure, delayMs: 0 })
+      expect(await queue.state(child)).toBe('CREATED')
+      await queue.store.act(fence.taskId, 'cancel')
+      expect(await queue.state(child)).toBe('QUEUED')
+      await queue.store.act(fence.taskId, 'retry')
+      const later = await childOf([fence.taskId])
+      expect(await states([child, later])).toEqual(['QUEUED', 'CREATED'])
+      await finish(fence.taskId)
+      expect(await queue.state(later)).toBe('QUEUED')
+    })
+
+    it('leave a held task held, and an operator’s release does not wait for them', async () => {
+      const parent = await queue.submit()
+      const held = await childOf([parent], { held: true })
+      const released = await childOf([parent])
+      const cancelled = await childOf([parent])
+      await queue.store.act(released, 'release')
+      await queue.store.act(cancelled, 'cancel')
+      expect(await states([held, released, cancelled])).toEqual(['CREATED', 'QUEUED', 'CANCELLED'])
+      await finish(parent)
+      expect(await states([held, released, cancelled])).toEqual(['CREATED', 'QUEUED', 'CANCELLED'])
+      await queue.store.act(held, 'release')
+      expect(await queue.state(held)).toBe('QUEUED')
+    })
+
+    it('do not touch a task that was released by hand when they end badly', async () => {
+      const parent = await queue.submit()
+      const child = await childOf([parent])
+      await queue.store.act(child, 'release')
+      await queue.store.act(parent, 'cancel')
+      expect(await queue.state(child)).toBe('QUEUED')
+    })
+
+    it('that are unknown are refused before anything is written, unless the key is known', async () => {
+      const parent = await queue.submit()
+      const known = await childOf([parent], { idempotencyKey: 'k' })
+      for (const after of [['987654321'], [parent, '18446744073709551615']]) {
+        const error = await queue.store.submit([task(), task({ after })]).catch((thrown: unknown) => thrown)
+        expect(error).toMatchObject({ code: 'INVALID_INPUT' })
+      }
+      expect(await queue.count('task')).toBe(2)
+      const again = task({ type: 'child', idempotencyKey: 'k', after: ['987654321'] })
+      expect(await queue.store.submit([again])).toEqual([{ status: 'exists', taskId: known }])
+      expect((await queue.detail(known)).waitsFor).toHaveLength(1)
+    })
+
+    it('named twice count once', async () => {
+      const parent = await queue.submit()
+      const child = await childOf([parent, parent])
+      await finish(parent)
+      expect(await queue.state(child)).toBe('QUEUED')
+    })
+
+    it('that end at the same moment in different transactions release a task once, and always', async () => {
+      const stores = await queue.openMany(4)
+      for (let round = 0; round < 15; round++) {
+        const parents = (await queue.store.submit(stores.map(() => task()))).map(({ taskId }) => taskId)
+        const child = await childOf(parents)
+        const claimed = await queue.claim(stores.length)
+        await Promise.all(
+          claimed.map(({ fence }, i) => stores[i]!.settle([{ fence, outcome: 'SUCCESS', result: null }]))
+        )
+        expect(await queue.state(child)).toBe('QUEUED')
+        expect((await queue.sql(`SELECT waits_for FROM taskdeck_task WHERE id = ${child}`))[0]).toEqual({
+          waits_for: 0
+        })
+      }
+    })
+
+    it('are never missed when a task ends while others are submitted to run after it', async () => {
+      const [ending, ...submitting] = await queue.openMany(4)
+      for (let round = 0; round < 15; round++) {
+        const fence = await queue.running()
+        const [, ...results] = await Promise.all([
+          round % 2 === 0
+            ? ending!.settle([{ fence, outcome: 'SUCCESS', result: null }])
+            : ending!.settle([{ fence, outcome: 'FAILED', error: failure }]),
+          ...submitting.map((store) =>
+            store.submit([task({ type: 'child', after: [fence.taskId] }), task({ type: 'other' })])
+          )
+        ])
+        const children = results.map(([first]) => (first as { taskId: string }).taskId)
+        expect(new Set(await states(children))).toEqual(new Set([round % 2 === 0 ? 'QUEUED' : 'FAILED']))
+      }
+    })
+
+    it('of an operator’s action and an end at once leave one outcome', async () => {
+      const other = await queue.open()
+      for (let round = 0; round < 15; round++) {
+        const fence = await queue.running()
+        const child = await childOf([fence.taskId])
+        const [, released] = await Promise.all([
+          queue.settle({ fence, outcome: 'FAILED', error: failure }),
+          other.act(child, 'release')
+        ])
+        const state = await queue.state(child)
+        expect(state).toBe(released.status === 'done' ? 'QUEUED' : 'FAILED')
+        expect(await queue.count('dead_letter', `task_id = ${child}`)).toBe(state === 'FAILED' ? 1 : 0)
+        await queue.store.act(child, 'cancel')
+      }
+    })
+
+    it('of 1,000 tasks in a row all end with the first, each with a dead letter', { timeout: 60_000 }, async () => {
+      const ids = [await queue.submit()]
+      for (let n = 1; n <= 1_000; n++) ids.push(await queue.submit({ type: 'child', after: [ids.at(-1)!] }))
+      await queue.store.act(ids[0]!, 'cancel')
+      await queue.recoverAll()
+      expect(await queue.count('task', "state = 'FAILED' AND error_code = 'DEPENDENCY'")).toBe(1_000)
+      expect(await queue.count('dead_letter', "reason = 'DEPENDENCY' AND attempt = 0")).toBe(1_000)
+      expect(await queue.count('ending')).toBe(0)
+    })
+
+    it('of 10,000 tasks on one are released in bounded steps, by any process', { timeout: 60_000 }, async () => {
+      const parent = await queue.submit()
+      const results = await queue.store.submit(
+        Array.from({ length: 10_000 }, (_, i) => task({ type: 'child', after: [parent], held: i % 100 === 99 }))
+      )
+      expect(results).toHaveLength(10_000)
+      await finish(parent)
+      const atOnce = await queue.count('task', "type = 'child' AND state = 'QUEUED'")
+      expect(atOnce).toBeLessThan(5_000)
+      const [first, second] = await queue.openMany(2)
+      const recovered: string[] = []
+      const recover = async (store: typeof first): Promise<void> => {
+        for (let call = 0; call < 40; call++) recovered.push(...(await store!.recover(500)).map(({ taskId }) => taskId))
+      }
+      await Promise.all([recover(first), recover(second)])
+      expect(new Set(recovered).size).toBe(recovered.length)
+      expect(atOnce + recovered.length).toBe(9_900)
+      expect(await queue.count('task', "state = 'QUEUED'")).toBe(9_900)
+      expect(await queue.count('task', "state = 'CREATED' AND waits_for = 0 AND held = 1")).toBe(100)
+      expect(await queue.count('dependency', 'settled = 0')).toBe(0)
+      expect(await queue.count('ending')).toBe(0)
+    })
+
+    it('wait for the next end of a task that was retried before all of its dependents were seen to', async () => {
+      const parent = await queue.submit()
+      await queue.store.submit(
+        Array.from({ length: 4_000 }, () => task({ type: 'child', after: [parent], afterFailure: 'RELEASE' }))
+      )
+      await queue.store.act(parent, 'cancel')
+      await queue.store.act(parent, 'retry')
+      await queue.recoverAll()
+      const released = await queue.count('task', "type = 'child' AND state = 'QUEUED'")
+      expect(released).toBeLessThan(4_000)
+      await finish(parent)
+      await queue.recoverAll()
+      expect(await queue.count('task', "type = 'child' AND state = 'QUEUED'")).toBe(4_000)
+    })
+  })
+}
