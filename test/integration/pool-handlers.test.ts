@@ -94,8 +94,9 @@ it('says so when the folder is not there, and describes the examples that we shi
   }
   expect(seen[0]).toMatchObject({ handlers: [], problems: [{ error: { code: 'HANDLER_LOAD_FAILED' } }] })
   expect(seen[1]?.problems).toEqual([])
-  expect(seen[1]?.handlers).toMatchObject([{ type: 'count-words' }, { type: 'send-receipt' }])
-  expect(seen[1]?.handlers[1]?.payloadSchema).toMatchObject({
+  const types = ['book-payment', 'call-webhook', 'count-words', 'import-readings', 'send-receipt']
+  expect(seen[1]?.handlers.map(({ type }) => type)).toEqual(types)
+  expect(seen[1]?.handlers[4]?.payloadSchema).toMatchObject({
     type: 'object',
     properties: { email: { format: 'email' } }
   })
