@@ -22,6 +22,7 @@ import { createPageServer } from './rpc-peer.ts'
 import { makeSampleImport } from './sample-import.ts'
 import { SettingsFile } from './settings-file.ts'
 import { StandInRecovery } from './stand-in-recovery.ts'
+import { StandInSchedules } from './stand-in-schedules.ts'
 import { LocalWorker } from './worker/local-worker.ts'
 
 /** Running tasks get this long when the app ends, then they are handed back. */
@@ -66,6 +67,7 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
   const files = await openFiles(options, notices, running)
   const observations = new Observations(files.history, clock)
   const recovery = new StandInRecovery(clock)
+  const schedules = new StandInSchedules(clock)
   const operations = createOperations({ audit: files.audit, clock, onUnrecorded: (error) => notices.add(error) })
   const openIntents = new OpenIntents(operations, clock)
 
@@ -76,6 +78,8 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
       log.write('info', `connection ${connectionId}: recovered ${moved.length} tasks, as no worker is alive to do it`)
       hub.publish({ kind: 'tasksChanged', connectionId, ids: moved.slice(0, 100) })
     }
+    const submitted = await schedules.run(connectionId, reading, store)
+    if (submitted > 0) log.write('info', `connection ${connectionId}: schedules submitted ${submitted} tasks`)
     await openIntents.settle(connectionId, store)
   }
 

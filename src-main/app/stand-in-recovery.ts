@@ -1,6 +1,7 @@
-import { workerAliveMs, type Clock, type QueueReading } from '../kernel/index.ts'
+import type { Clock, QueueReading } from '../kernel/index.ts'
 import { recoverLeftBehind } from '../queue/pool/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
+import { hasLiveWorker } from './live-worker.ts'
 
 const everyMs = 60_000
 
@@ -35,8 +36,4 @@ export class StandInRecovery {
     const last = this.lastRound.get(connectionId)
     return last === undefined || this.clock.monotonic() - last >= everyMs
   }
-}
-
-function hasLiveWorker({ at, workers }: QueueReading): boolean {
-  return workers.some(({ status, lastHeartbeatAt }) => status !== 'stopped' && at - lastHeartbeatAt < workerAliveMs)
 }

@@ -13,7 +13,10 @@ export const scheduleInput = z.object({
   name: z.string().min(1).max(100),
   /** Five fields, or six with seconds in front; see docs/sql-protocol.md. */
   cron: z.string().min(1).max(200),
-  /** IANA name. A tick in the hour that a clock change repeats happens once; one in the hour that it leaves out happens right after it. */
+  /**
+   * IANA name. Fixed times (without `*` or steps in the fields of the time of day) follow the wall clock: in an hour that a clock change repeats they
+   * happen once, those in the hour that it leaves out right after it. Others go on in real time.
+   */
   timeZone: z.string().min(1).max(64).default('UTC'),
   misfire: misfireRule.default('ONCE'),
   enabled: z.boolean().default(true),

@@ -1,7 +1,7 @@
 import { toAppError, type AppError } from '../../kernel/index.ts'
 
 /** The loops of a worker that talk to the database; each tells how its last call went. */
-export type DatabaseUser = 'claim' | 'heartbeat' | 'settle' | 'notes' | 'recovery'
+export type DatabaseUser = 'claim' | 'heartbeat' | 'settle' | 'notes' | 'recovery' | 'schedules'
 
 /** What a worker knows of its database, from the calls that it makes anyway. */
 export class DatabaseState {

@@ -1,0 +1,244 @@
+import { Cron } from 'croner'
+import { z } from 'zod'
+import {
+  AppError,
+  misfireAfterMs,
+  scheduleInput,
+  type MisfireRule,
+  type NewTask,
+  type Schedule
+} from '../kernel/index.ts'
+import { validateNewTask } from './new-task.ts'
+import { truncateUtf8 } from './stored-text.ts'
+import type { SubmitResult } from './task-store.ts'
+
+/* What both stores share about schedules: pure, by the times that they read from their database. */
+
+export type CheckedSchedule = z.output<typeof scheduleInput>
+
+/** Due schedules that one round looks after, and how many a queue has at most. */
+export const scheduleLimits = { perRound: 100, inAll: 1_000, problemBytes: 400 } as const
+
+/** Missed ticks that ALL makes up for; and how many are counted in one round. */
+const mostMadeUp = 100
+const mostCounted = 10_000
+
+/** The schedule as a store may write it. Throws INVALID_INPUT that says what to do; `nowMs` by the database's clock. */
+export function checkSchedule(input: unknown, nowMs: number): CheckedSchedule & { readonly nextAt: number | null } {
+  const parsed = scheduleInput.safeParse(input)
+  if (!parsed.success) throw invalid(`The schedule is not valid: ${z.prettifyError(parsed.error)}`)
+  const valid = parsed.data
+  if (!valid.name.isWellFormed() || valid.name.includes('\0')) throw invalid('The name has a NUL or half a character.')
+  checkTask(valid)
+  const nextAt = firstTick(valid, nowMs)
+  return { ...valid, nextAt: valid.enabled ? nextAt : null }
+}
+
+function checkTask({ task }: CheckedSchedule): void {
+  if (task.deadlineAt !== null)
+    throw invalid('A deadline is one instant and would be over for every later tick: leave deadlineAt out.')
+  try {
+    validateNewTask({ ...task, idempotencyKey: null, runAt: null })
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new AppError(error.code, 'user', error.message.replace(/^Task 1 of the batch/, "The schedule's task"), {
+      cause: error
+    })
+  }
+}
+
+interface Timing {
+  readonly cron: string
+  readonly timeZone: string
+}
+
+/** The first tick after `afterMs`. Throws INVALID_INPUT for a zone or a cron text that is not valid, or has no tick. */
+export function firstTick(timing: Timing, afterMs: number): number {
+  const tick = cronOf(timing).nextRun(new Date(afterMs))
+  if (tick === null) throw invalid(`"${timing.cron}" never comes again: choose days and months that exist.`)
+  return tick.getTime()
+}
+
+/**
+ * Fixed times (no `*` and no step in the fields of the time of day) follow the wall clock: once in an hour that comes twice, right after an
+ * hour that is left out. Others go on in real time.
+ */
+function cronOf({ cron, timeZone }: Timing): Cron {
+  if (!isTimeZone(timeZone))
+    throw invalid(`"${timeZone}" is no time zone: use an IANA name such as Europe/Berlin or UTC.`)
+  const fields = cron.trim().split(/\s+/)
+  const isNickname = /^@[a-z]+$/i.test(cron.trim())
+  if (!isNickname && fields.length !== 5 && fields.length !== 6)
+    throw invalid(
+      `"${cron}" has ${fields.length} fields; cron has five (minute hour day month weekday), or six with seconds in front.`
+    )
+  try {
+    return new Cron(cron.trim(), {
+      timezone: timeZone,
+      mode: '5-or-6-parts',
+      fixedTimeRule: 'no-wildcard',
+      paused: true
+    })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)
+    throw new AppError('INVALID_INPUT', 'user', `"${cron}" is no cron text: ${reason}`, { cause: error })
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface DueTicks {
+  /** To be submitted, oldest first. */
+  readonly run: readonly number[]
+  /** Ticks that came more than a minute late, those in `run` included. At most 10,000 are counted. */
+  readonly missed: number
+  readonly nextAt: number | null
+}
+
+/** What to do about a schedule whose tick `fromMs` has passed at `nowMs`. */
+export function dueTicks(timing: Timing & { readonly misfire: MisfireRule }, fromMs: number, nowMs: number): DueTicks {
+  const cron = cronOf(timing)
+  const { newest, counted } = ticksBetween(cron, fromMs, nowMs)
+  const onTime = newest.filter((tick) => nowMs - tick <= misfireAfterMs)
+  const late = newest.slice(0, newest.length - onTime.length)
+  const madeUp = { SKIP: 0, ONCE: 1, ALL: mostMadeUp }[timing.misfire]
+  return {
+    run: [...(madeUp === 0 ? [] : late.slice(-madeUp)), ...onTime],
+    missed: counted - onTime.length,
+    nextAt: cron.nextRun(new Date(nowMs))?.getTime() ?? null
+  }
+}
+
+/** On time are at most 61 ticks: one a second, for a minute. */
+const mostKept = mostMadeUp + 61
+
+function ticksBetween(cron: Cron, fromMs: number, toMs: number): { newest: number[]; counted: number } {
+  const all = ticksUntil(cron, fromMs, toMs)
+  if (all.length < mostCounted) return { newest: all.slice(-mostKept), counted: all.length }
+  // More than are counted: the newest are looked for from the end, in spans that grow.
+  for (let spanMs = misfireAfterMs * 2; ; spanMs *= 2) {
+    const newest = ticksUntil(cron, Math.max(fromMs, toMs - spanMs), toMs)
+    if (newest.length >= mostKept || toMs - spanMs <= fromMs)
+      return { newest: newest.slice(-mostKept), counted: mostCounted }
+  }
+}
+
+/** From `fromMs` on, it included, to `toMs`. */
+function ticksUntil(cron: Cron, fromMs: number, toMs: number): number[] {
+  const ticks: number[] = []
+  let at = cron.nextRun(new Date(fromMs - 1))?.getTime()
+  while (at !== undefined && at <= toMs && ticks.length < mostCounted) {
+    ticks.push(at)
+    at = cron.nextRun(new Date(at))?.getTime()
+  }
+  return ticks
+}
+
+/** The task of one tick. Whoever submits it first wins: the tick is in its key. */
+export function taskOfTick({ name, task }: Pick<CheckedSchedule, 'name' | 'task'>, tick: number): NewTask {
+  return { ...task, runAt: tick, idempotencyKey: `schedule:${new Date(tick).toISOString()}:${name}` }
+}
+
+/** What a round did with one schedule, to be written if nobody changed or advanced it meanwhile. */
+export interface ScheduleAdvance {
+  readonly nextAt: number | null
+  readonly lastTickAt: number | null
+  readonly lastTaskId: string | null
+  readonly missedMore: number
+  readonly problem: string | null
+  /** Tasks that this round itself made. */
+  readonly submitted: number
+}
+
+export interface DueSchedule extends CheckedSchedule {
+  readonly nextAt: number
+  readonly lastTickAt: number | null
+  readonly lastTaskId: string | null
+}
+
+/**
+ * Submits what is due of one schedule. A tick that is refused (a quota, a payload that is not valid) is left out and counted as missed: the
+ * next one may do better. Throws what is operational: then the ticks are still due, and those submitted are known by their keys.
+ */
+export async function runTicks(
+  due: DueSchedule,
+  nowMs: number,
+  submit: (tasks: readonly NewTask[]) => Promise<SubmitResult[]>
+): Promise<ScheduleAdvance> {
+  const { run, missed, nextAt } = dueTicks(due, due.nextAt, nowMs)
+  let { lastTickAt, lastTaskId } = due
+  let [submitted, refused] = [0, 0]
+  let problem: string | null = null
+  for (const tick of run) {
+    try {
+      const [result] = await submit([taskOfTick(due, tick)])
+      if (result?.status === 'created') submitted++
+      lastTaskId = result?.taskId ?? lastTaskId
+      lastTickAt = tick
+      problem = null
+    } catch (error) {
+      if (!(error instanceof AppError) || error.kind !== 'user') throw error
+      // A misfire is counted already.
+      if (nowMs - tick <= misfireAfterMs) refused++
+      problem = problemText(error)
+    }
+  }
+  return { nextAt, lastTickAt, lastTaskId, missedMore: missed + refused, problem, submitted }
+}
+
+export function problemText({ code, message }: AppError): string {
+  return truncateUtf8(`${code}: ${message}`, scheduleLimits.problemBytes)
+}
+
+/** A row as the stores read it; times in ms. */
+export interface StoredSchedule {
+  readonly name: string
+  readonly cron: string
+  readonly timeZone: string
+  readonly misfire: string
+  readonly enabled: boolean
+  readonly task: string
+  readonly nextAt: number | null
+  readonly lastTickAt: number | null
+  readonly lastTaskId: string | null
+  readonly missed: number
+  readonly problem: string | null
+}
+
+/** Other programs may write the table too. Throws INVALID_INPUT for a row that is no schedule. */
+export function readSchedule(row: StoredSchedule): Schedule {
+  const { name, cron, timeZone, misfire, enabled, ...rest } = row
+  const parsed = scheduleInput.safeParse({ name, cron, timeZone, misfire, enabled, task: parseJson(row.task) })
+  if (!parsed.success) throw invalid(`The schedule "${name}" is not valid: ${z.prettifyError(parsed.error)}`)
+  return { ...rest, ...parsed.data }
+}
+
+/** For a list: a row that cannot be read shows a task of no use, and says why. */
+export function showSchedule(row: StoredSchedule): Schedule {
+  try {
+    return readSchedule(row)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    const task = scheduleInput.shape.task.parse({ type: 'unreadable', payload: '{}' })
+    const problem = truncateUtf8(message, scheduleLimits.problemBytes)
+    return { ...row, misfire: 'SKIP', task, problem }
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const invalid = (message: string): AppError => new AppError('INVALID_INPUT', 'user', message)

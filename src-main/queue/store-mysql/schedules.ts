@@ -1,0 +1,154 @@
+import {
+  toAppError,
+  type NewTask,
+  type Schedule,
+  type ScheduleInput,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlRunner
+} from '../../kernel/index.ts'
+import {
+  checkSchedule,
+  firstTick,
+  problemText,
+  readSchedule,
+  runTicks,
+  scheduleLimits,
+  showSchedule,
+  type ScheduleAdvance,
+  type StoredSchedule
+} from '../schedules.ts'
+import type { ScheduleStore, SubmitResult } from '../task-store.ts'
+import { count, rowId, text, textOrNull, time, timeOrNull, utcText } from './row-values.ts'
+
+type ScheduleRound = Awaited<ReturnType<ScheduleStore['runSchedules']>>
+type Submit = (tasks: readonly NewTask[]) => Promise<SubmitResult[]>
+
+const columns = `name, cron, time_zone, misfire, enabled, task, next_at, last_tick_at, last_task_id, missed, problem, updated_at`
+
+const listSchedules = `SELECT ${columns} FROM taskdeck_schedule ORDER BY name LIMIT ${scheduleLimits.inAll}`
+
+const lockSchedule = `SELECT ${columns}, NOW(6) AS now FROM taskdeck_schedule WHERE name = ? FOR UPDATE`
+
+/** What was run and missed so far stays with the name. */
+const writeSchedule = `
+INSERT INTO taskdeck_schedule (name, cron, time_zone, misfire, enabled, task, next_at, updated_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, NOW(6))
+ON DUPLICATE KEY UPDATE cron = VALUES(cron), time_zone = VALUES(time_zone), misfire = VALUES(misfire),
+  enabled = VALUES(enabled), task = VALUES(task), next_at = VALUES(next_at), problem = NULL, updated_at = NOW(6)`
+
+/** Only those that are enabled have a next tick. */
+export const findDue = `
+SELECT ${columns}, NOW(6) AS now FROM taskdeck_schedule FORCE INDEX (taskdeck_schedule_next)
+WHERE next_at <= NOW(6) ORDER BY next_at LIMIT ${scheduleLimits.perRound}`
+
+/** Written by another program, which leaves it to us to count the ticks. */
+export const findUncounted = `
+SELECT ${columns}, NOW(6) AS now FROM taskdeck_schedule FORCE INDEX (taskdeck_schedule_next)
+WHERE next_at IS NULL AND enabled = 1 AND problem IS NULL LIMIT ${scheduleLimits.perRound}`
+
+export const findNext = `
+SELECT next_at, NOW(6) AS now FROM taskdeck_schedule FORCE INDEX (taskdeck_schedule_next)
+WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`
+
+/** Only as it was read: someone else may have advanced or changed it since. */
+const advance = `
+UPDATE taskdeck_schedule SET next_at = ?, last_tick_at = ?, last_task_id = ?, missed = missed + ?, problem = ?
+WHERE name = ? AND updated_at = ? AND next_at <=> ?`
+
+export async function listAllSchedules(database: SqlDatabase): Promise<Schedule[]> {
+  return (await database.execute(listSchedules)).rows.map((row) => showSchedule(stored(row)))
+}
+
+export async function putSchedule(database: SqlDatabase, input: ScheduleInput): Promise<void> {
+  const now = time((await database.execute('SELECT NOW(6) AS now')).rows[0] ?? {}, 'now')
+  const checked = checkSchedule(input, now)
+  const work = async (runner: SqlRunner): Promise<void> => {
+    const [row] = (await runner.execute(lockSchedule, [checked.name])).rows
+    await runner.execute(writeSchedule, [
+      checked.name,
+      checked.cron,
+      checked.timeZone,
+      checked.misfire,
+      checked.enabled ? 1 : 0,
+      JSON.stringify(checked.task),
+      keptTick(row, checked) ?? (checked.nextAt === null ? null : utcText(checked.nextAt))
+    ])
+  }
+  // Writing the same once more changes nothing.
+  await database.transaction(work, { readBack: () => Promise.resolve(undefined) })
+}
+
+/** A change of the task alone does not lose a tick that is due. */
+function keptTick(row: SqlRow | undefined, checked: ReturnType<typeof checkSchedule>): string | null {
+  if (!row || !checked.enabled) return null
+  const sameTiming = text(row, 'cron') === checked.cron && text(row, 'time_zone') === checked.timeZone
+  return sameTiming ? textOrNull(row, 'next_at') : null
+}
+
+export async function removeSchedule(database: SqlDatabase, name: string): Promise<boolean> {
+  const { affectedRows } = await database.execute('DELETE FROM taskdeck_schedule WHERE name = ?', [name])
+  return affectedRows > 0
+}
+
+/** One schedule after the other; one that fails does not keep the others from their ticks. */
+export async function runSchedules(database: SqlDatabase, submit: Submit): Promise<ScheduleRound> {
+  let submitted = 0
+  const failures: unknown[] = []
+  const due = [...(await database.execute(findDue)).rows, ...(await database.execute(findUncounted)).rows]
+  for (const row of due) {
+    try {
+      const done = await progressOf(row, submit)
+      await write(database, row, done)
+      submitted += done.submitted
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+  const [next] = (await database.execute(findNext)).rows
+  return { submitted, nextInMs: next ? Math.max(0, time(next, 'next_at') - time(next, 'now')) : null }
+}
+
+/** A row that is no schedule gets no tick until someone writes it anew. */
+async function progressOf(row: SqlRow, submit: Submit): Promise<ScheduleAdvance> {
+  const now = time(row, 'now')
+  const { lastTickAt, lastTaskId, nextAt } = stored(row)
+  const unchanged = { lastTickAt, lastTaskId, missedMore: 0, submitted: 0 }
+  try {
+    const schedule = readSchedule(stored(row))
+    if (nextAt === null) return { ...unchanged, nextAt: firstTick(schedule, now), problem: null }
+    return await runTicks({ ...schedule, nextAt, lastTickAt, lastTaskId }, now, submit)
+  } catch (error) {
+    const problem = toAppError(error)
+    if (problem.kind !== 'user') throw error
+    return { ...unchanged, nextAt: null, problem: problemText(problem) }
+  }
+}
+
+async function write(database: SqlDatabase, row: SqlRow, done: ScheduleAdvance): Promise<void> {
+  await database.execute(advance, [
+    done.nextAt === null ? null : utcText(done.nextAt),
+    done.lastTickAt === null ? null : utcText(done.lastTickAt),
+    done.lastTaskId === null ? null : (rowId(done.lastTaskId) ?? null),
+    done.missedMore,
+    done.problem,
+    text(row, 'name'),
+    text(row, 'updated_at'),
+    textOrNull(row, 'next_at')
+  ])
+}
+
+const stored = (row: SqlRow): StoredSchedule => ({
+  name: text(row, 'name'),
+  cron: text(row, 'cron'),
+  timeZone: text(row, 'time_zone'),
+  misfire: text(row, 'misfire'),
+  enabled: count(row, 'enabled') === 1,
+  task: text(row, 'task'),
+  nextAt: timeOrNull(row, 'next_at'),
+  lastTickAt: timeOrNull(row, 'last_tick_at'),
+  lastTaskId: textOrNull(row, 'last_task_id'),
+  missed: count(row, 'missed'),
+  problem: textOrNull(row, 'problem')
+})
