@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { taskLimits } from '../../kernel/index.ts'
-import { attemptErrorOf, classify, classOfHttpStatus } from './error-classes.ts'
+import { attemptErrorOf, classify, classOfHttpStatus, ErrorClassifier } from './error-classes.ts'
+import { errorClassesFile } from './error-rules.ts'
 import { FinalError, ResourceError, RetryableError } from './handler.ts'
 
 const withCode = (code: string): Error => Object.assign(new Error('it failed'), { code })
@@ -69,6 +70,70 @@ describe('classify', () => {
   it('keeps inherited names out of the table', () => {
     expect(classify(withCode('constructor'))).toMatchObject({ code: 'constructor', class: 'retryable' })
   })
+})
+
+describe('rules of the user', () => {
+  const classifierOf = (rules: unknown[]): ErrorClassifier =>
+    new ErrorClassifier(errorClassesFile.parse({ rules }).rules)
+  const failed = (message: string, more: object = {}): Error => Object.assign(new Error(message), more)
+
+  it('decide by code, name, HTTP status or message, before the built-in ones', () => {
+    const errors = classifierOf([
+      { when: { code: 'ENOENT' }, class: 'retryable' },
+      { when: { name: ['BusyError', 'LimitError'] }, class: 'resource', code: 'THEIR_LIMIT' },
+      { when: { status: [404, '5xx'] }, class: 'final' },
+      { when: { message: '^quota of \\w+ used up' }, class: 'resource', code: 'QUOTA' }
+    ])
+    expect(errors.classify(withCode('ENOENT'))).toMatchObject({ code: 'ENOENT', class: 'retryable' })
+    expect(errors.classify(failed('x', { name: 'LimitError' }))).toMatchObject({
+      code: 'THEIR_LIMIT',
+      class: 'resource'
+    })
+    expect(errors.classify(failed('x', { status: 404 }))).toMatchObject({ code: 'HTTP_404', class: 'final' })
+    expect(errors.classify(failed('x', { response: { status: 503 } }))).toMatchObject({ class: 'final' })
+    expect(errors.classify(failed('quota of Ada used up'))).toMatchObject({ code: 'QUOTA', class: 'resource' })
+    expect(errors.classify(withCode('ENOSPC'))).toMatchObject({ class: 'resource' })
+  })
+
+  it('hold when all that they name holds; the first that does decides', () => {
+    const errors = classifierOf([
+      { when: { code: 'E_X', message: 'later' }, class: 'resource' },
+      { when: { code: 'E_X' }, class: 'final' }
+    ])
+    expect(errors.classify(failed('try later', { code: 'E_X' }))).toMatchObject({ class: 'resource' })
+    expect(errors.classify(failed('no', { code: 'E_X' }))).toMatchObject({ class: 'final' })
+  })
+
+  it('find the code in the cause, and leave typed errors alone', () => {
+    const errors = classifierOf([{ when: { code: ['ECONNREFUSED', 'BUSY'] }, class: 'final' }])
+    const hidden = new TypeError('fetch failed', { cause: withCode('ECONNREFUSED') })
+    expect(errors.classify(hidden)).toMatchObject({ code: 'ECONNREFUSED', class: 'final' })
+    expect(errors.classify(new RetryableError('BUSY', 'later')).class).toBe('retryable')
+  })
+
+  it.each([
+    [{ when: {}, class: 'final' }, /names no condition/],
+    [{ when: { code: 'X' }, class: 'never' }, /class/],
+    [{ when: { status: 99 }, class: 'final' }, /status/],
+    [{ when: { message: '(' }, class: 'final' }, /no regular expression/],
+    [{ when: { message: 'x'.repeat(201) }, class: 'final' }, /200/],
+    [{ when: { message: '(a+)+$' }, class: 'final' }, /more simply/],
+    [{ when: { message: '(a|b*){5}' }, class: 'final' }, /more simply/],
+    [{ when: { code: 'X' }, class: 'final', code: 'two words' }, /A-Z/],
+    [{ when: { code: 'X', state: 1 }, class: 'final' }, /state/]
+  ])('refuse %j and say why', (rule, message) => {
+    const { error } = errorClassesFile.safeParse({ rules: [rule] })
+    expect(z.prettifyError(error!)).toMatch(message)
+  })
+})
+
+it.each([
+  [429, 'retryable'],
+  [503, 'retryable'],
+  [404, 'final']
+])('classes an error with the HTTP status %i as %s', (status, errorClass) => {
+  const error = Object.assign(new Error('x'), { status })
+  expect(classify(error)).toMatchObject({ code: `HTTP_${status}`, class: errorClass })
 })
 
 describe('attemptErrorOf', () => {

@@ -1,93 +1,89 @@
 import { taskLimits, type AttemptError, type ErrorClass } from '../../kernel/index.ts'
 import { truncateUtf8 } from '../stored-text.ts'
-import { messageOf, textProperty } from './error-text.ts'
+import { builtInRules, type ErrorRule } from './error-rules.ts'
+import { httpStatusOf, messageOf, textProperty } from './error-text.ts'
 import { HandlerError } from './handler.ts'
 
-/*
- * What becomes of an error that a handler did not class by itself (requirements, section 4). Data, not code: one
- * line a code. Only codes and names decide, never message texts.
- */
+/** Of a message, as patterns see it. */
+const matchedLength = 2_000
 
-const classOfCode: Readonly<Record<string, ErrorClass>> = {
-  // network and other systems: another attempt may meet a healthy one
-  ECONNREFUSED: 'retryable',
-  ECONNRESET: 'retryable',
-  ECONNABORTED: 'retryable',
-  EPIPE: 'retryable',
-  ETIMEDOUT: 'retryable',
-  EHOSTUNREACH: 'retryable',
-  ENETUNREACH: 'retryable',
-  ENETDOWN: 'retryable',
-  EAI_AGAIN: 'retryable',
-  UND_ERR_CONNECT_TIMEOUT: 'retryable',
-  UND_ERR_HEADERS_TIMEOUT: 'retryable',
-  UND_ERR_BODY_TIMEOUT: 'retryable',
-  UND_ERR_SOCKET: 'retryable',
-  PROTOCOL_CONNECTION_LOST: 'retryable',
-  ER_LOCK_DEADLOCK: 'retryable',
-  CONNECTION_REFUSED: 'retryable',
-  CONNECTION_LOST: 'retryable',
-  CONNECT_TIMEOUT: 'retryable',
-  STATEMENT_TIMEOUT: 'retryable',
-  DEADLOCK: 'retryable',
-  COMMIT_UNKNOWN: 'retryable',
-  SERVER_READ_ONLY: 'retryable',
-  // something ran out
-  ENOSPC: 'resource',
-  EDQUOT: 'resource',
-  EMFILE: 'resource',
-  ENFILE: 'resource',
-  ENOMEM: 'resource',
-  EAGAIN: 'resource',
-  EBUSY: 'resource',
-  SQLITE_FULL: 'resource',
-  SQLITE_BUSY: 'resource',
-  ER_LOCK_WAIT_TIMEOUT: 'resource',
-  ER_CON_COUNT_ERROR: 'resource',
-  ER_RECORD_FILE_FULL: 'resource',
-  LOCK_TIMEOUT: 'resource',
-  POOL_EXHAUSTED: 'resource',
-  TOO_MANY_CONNECTIONS: 'resource',
-  DISK_FULL: 'resource',
-  // the input or the permissions are wrong: every attempt fails alike
-  ENOENT: 'final',
-  ENOTDIR: 'final',
-  EISDIR: 'final',
-  EACCES: 'final',
-  EPERM: 'final',
-  EROFS: 'final',
-  ENOTFOUND: 'final',
-  ERR_INVALID_URL: 'final',
-  ERR_INVALID_ARG_TYPE: 'final',
-  CERT_HAS_EXPIRED: 'final',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'final',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'final'
+/** What rules are compared with. */
+interface Evidence {
+  readonly code: string | undefined
+  readonly name: string | undefined
+  readonly status: number | undefined
+  readonly message: string
 }
 
-const classOfName: Readonly<Record<string, ErrorClass>> = {
-  TimeoutError: 'retryable',
-  ZodError: 'final',
-  $ZodError: 'final',
-  SyntaxError: 'final'
+interface CompiledRule {
+  readonly rule: ErrorRule
+  readonly pattern: RegExp | undefined
 }
 
-/** Statuses of HTTP that a later request may not meet again; every other 4xx is final. */
-const retryableHttpStatuses: readonly number[] = [408, 421, 423, 425, 429]
+/** Classes errors by rules; the first that fits decides. `own` come before the built-in ones. */
+export class ErrorClassifier {
+  private readonly rules: readonly CompiledRule[]
 
+  constructor(own: readonly ErrorRule[] = []) {
+    this.rules = [...own, ...builtInRules].map((rule) => ({
+      rule,
+      pattern: rule.when.message === undefined ? undefined : new RegExp(rule.when.message, 'u')
+    }))
+  }
+
+  /** Any thrown value as an attempt's error. Never throws. What is unknown is retried: attempts are bounded. */
+  classify(thrown: unknown): AttemptError {
+    if (thrown instanceof HandlerError) return attemptErrorOf(thrown.code, messageOf(thrown), thrown.errorClass)
+    // `fetch` hides the network's code in the cause.
+    const cause = thrown instanceof Error ? causeOf(thrown) : undefined
+    const own = evidenceOf(thrown)
+    const found = this.find(own) ?? (cause === undefined ? undefined : this.find(evidenceOf(cause), 'code'))
+    const code = found?.rule.code ?? found?.code ?? own.code ?? nameless(own)
+    return attemptErrorOf(code, messageOf(thrown), found?.rule.class ?? 'retryable')
+  }
+
+  /** `only`: rules that name a code. */
+  private find(evidence: Evidence, only?: 'code'): { rule: ErrorRule; code: string | undefined } | undefined {
+    for (const { rule, pattern } of this.rules) {
+      if (only !== undefined && rule.when[only] === undefined) continue
+      if (fits(rule, pattern, evidence)) return { rule, code: rule.when.code === undefined ? undefined : evidence.code }
+    }
+    return undefined
+  }
+}
+
+function fits({ when }: ErrorRule, pattern: RegExp | undefined, evidence: Evidence): boolean {
+  const { code, name, status, message } = evidence
+  if (when.code && (code === undefined || !when.code.includes(code))) return false
+  if (when.name && (name === undefined || !when.name.includes(name))) return false
+  if (when.status && (status === undefined || !includesStatus(when.status, status))) return false
+  return pattern === undefined || pattern.test(message)
+}
+
+function includesStatus(wanted: NonNullable<ErrorRule['when']['status']>, status: number): boolean {
+  const family = `${Math.floor(status / 100)}xx`
+  return wanted.some((one) => one === status || one === family)
+}
+
+function evidenceOf(thrown: unknown): Evidence {
+  return {
+    code: textProperty(thrown, 'code'),
+    name: textProperty(thrown, 'name'),
+    status: httpStatusOf(thrown),
+    message: messageOf(thrown).slice(0, matchedLength)
+  }
+}
+
+/** What the built-in rules say of an answer that is no success. */
 export function classOfHttpStatus(status: number): ErrorClass {
-  return status >= 500 || retryableHttpStatuses.includes(status) ? 'retryable' : 'final'
+  const rule = builtInRules.find(({ when }) => when.status && includesStatus(when.status, status))
+  return rule?.class ?? 'final'
 }
 
-/** Any thrown value as an attempt's error. Never throws. What is unknown is retried: attempts are bounded. */
-export function classify(thrown: unknown): AttemptError {
-  if (thrown instanceof HandlerError) return attemptErrorOf(thrown.code, messageOf(thrown), thrown.errorClass)
-  // `fetch` hides the network's code in the cause.
-  const code = knownCode(thrown) ?? (thrown instanceof Error ? knownCode(causeOf(thrown)) : undefined)
-  if (code !== undefined) return attemptErrorOf(code, messageOf(thrown), classOfCode[code] ?? 'retryable')
-  const name = textProperty(thrown, 'name')
-  const errorClass = (name !== undefined && own(classOfName, name)) || 'retryable'
-  return attemptErrorOf(textProperty(thrown, 'code') ?? codeOfName(name), messageOf(thrown), errorClass)
-}
+const builtIn = new ErrorClassifier()
+
+/** By the built-in rules alone. */
+export const classify = (thrown: unknown): AttemptError => builtIn.classify(thrown)
 
 /** A code and a message that fit their columns. */
 export function attemptErrorOf(code: string, message: string, errorClass: ErrorClass): AttemptError {
@@ -99,11 +95,6 @@ export function attemptErrorOf(code: string, message: string, errorClass: ErrorC
   }
 }
 
-function knownCode(thrown: unknown): string | undefined {
-  const code = textProperty(thrown, 'code')
-  return code !== undefined && Object.hasOwn(classOfCode, code) ? code : undefined
-}
-
 function causeOf(error: Error): unknown {
   try {
     return error.cause
@@ -112,12 +103,9 @@ function causeOf(error: Error): unknown {
   }
 }
 
-const own = (table: Readonly<Record<string, ErrorClass>>, key: string): ErrorClass | undefined =>
-  Object.hasOwn(table, key) ? table[key] : undefined
-
-/** `TimeoutError` becomes TIMEOUT_ERROR. */
-function codeOfName(name: string | undefined): string {
-  if (name === undefined || name === 'Error' || name === '') return 'ERROR'
+/** `TimeoutError` becomes TIMEOUT_ERROR; an Error with an HTTP status HTTP_503. */
+function nameless({ name, status }: Evidence): string {
+  if (name === undefined || name === 'Error' || name === '') return status === undefined ? 'ERROR' : `HTTP_${status}`
   return name
     .replace(/^\$/, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

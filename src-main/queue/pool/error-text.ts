@@ -26,3 +26,19 @@ function describe(value: unknown): string {
   if (typeof value === 'object' && value !== null) return JSON.stringify(value) ?? 'an object'
   return String(value)
 }
+
+/** The HTTP status that an error carries, as clients name it; undefined when there is none. */
+export function httpStatusOf(thrown: unknown): number | undefined {
+  const response = property(thrown, 'response')
+  for (const value of [property(thrown, 'status'), property(thrown, 'statusCode'), property(response, 'status')])
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 100 && value <= 599) return value
+  return undefined
+}
+
+function property(owner: unknown, name: string): unknown {
+  try {
+    return typeof owner === 'object' && owner !== null ? (Reflect.get(owner, name) as unknown) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,5 +1,8 @@
 import { mkdir } from 'node:fs/promises'
-import { AppError, pause, type Clock } from '../../kernel/index.ts'
+import { join } from 'node:path'
+import { AppError, pause, toAppError, type Clock } from '../../kernel/index.ts'
+import { errorClassesName, readErrorClasses } from './error-classes-file.ts'
+import type { ErrorRule } from './error-rules.ts'
 import { readHandlerFolder, type HandlerFolder } from './handler-folder.ts'
 import { describeHandlers, type HandlerDescription } from './handler-descriptions.ts'
 
@@ -21,6 +24,8 @@ export interface HandlerCatalogReading {
   /** By type. */
   readonly handlers: readonly HandlerDescription[]
   readonly problems: readonly HandlerProblem[]
+  /** The folder's own, before the built-in ones. */
+  readonly errorRules: readonly ErrorRule[]
 }
 
 export interface HandlerCatalogOptions {
@@ -42,7 +47,7 @@ export class HandlerCatalog {
   private readonly stopped = new AbortController()
   private loop: Promise<void> = Promise.resolve()
   private signature: string | undefined
-  private latest: HandlerCatalogReading = { handlers: [], problems: [] }
+  private latest: HandlerCatalogReading = { handlers: [], problems: [], errorRules: [] }
 
   constructor(options: HandlerCatalogOptions) {
     this.options = options
@@ -84,12 +89,25 @@ export class HandlerCatalog {
       this.signature = undefined
       problems.push(loadProblem(source.dir ?? '', 'The folder cannot be read.', error))
     }
+    const errorRules = await this.readRules(problems)
     const described = await describeHandlers({ builtIn: source.builtIn, files: folder.files, cacheDir, clock })
     const broken = described.broken.map(({ file, message }) => loadProblem(file, message))
     for (const file of folder.irregular) problems.push(loadProblem(file, 'It is no regular file: it was not read.'))
     const { handlers, doubled } = uniqueByType(described.handlers)
-    this.latest = { handlers, problems: [...problems, ...broken, ...doubled] }
+    this.latest = { handlers, problems: [...problems, ...broken, ...doubled], errorRules }
     onChange(this.latest)
+  }
+
+  /** A broken file changes nothing. */
+  private async readRules(problems: HandlerProblem[]): Promise<readonly ErrorRule[]> {
+    const { dir } = this.options.source
+    if (dir === null) return []
+    try {
+      return await readErrorClasses(dir)
+    } catch (error) {
+      problems.push({ file: join(dir, errorClassesName), error: toAppError(error) })
+      return this.latest.errorRules
+    }
   }
 }
 

@@ -68,7 +68,18 @@ async function describeOnce({ builtIn, files, cacheDir, clock }: DescribeRequest
       )
     }
     const link = new HandlerThreadLink(
-      { memoryMb, config: { mode: 'describe', builtIn, files: [...files], fileOfType: {}, artifactDir: '', cacheDir } },
+      {
+        memoryMb,
+        config: {
+          mode: 'describe',
+          builtIn,
+          files: [...files],
+          fileOfType: {},
+          errorRules: [],
+          artifactDir: '',
+          cacheDir
+        }
+      },
       {
         output: () => undefined,
         message(message) {

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError, systemClock } from '../../kernel/index.ts'
 import { builtInHandler, builtInHandlers } from './built-in/index.ts'
+import { ErrorClassifier } from './error-classes.ts'
 import { FinalError, ResourceError, type Handler } from './handler.ts'
 import { messageOf } from './error-text.ts'
 import { threadConfig, toThread } from './protocol.ts'
@@ -24,6 +25,7 @@ function start(): void {
     cells: new Int32Array(config.cells),
     artifactDir: config.artifactDir,
     clock: systemClock,
+    errors: new ErrorClassifier(config.errorRules),
     handlerOf: openHandlers(config.builtIn, config.fileOfType, load)
   })
   process.on('uncaughtException', (error) => runner.onStrayError(error))

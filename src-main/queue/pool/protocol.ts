@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { attemptError, logLevel, progress } from '../../kernel/index.ts'
+import { errorRule } from './error-rules.ts'
 
 /*
  * What passes between the worker and one handler thread. User code runs in the thread, so nothing that comes from it is
@@ -129,6 +130,8 @@ export const threadConfig = z.object({
   fileOfType: z.record(z.string(), z.string()),
   /** In mode `describe`: the files to read. */
   files: z.array(z.string()),
+  /** The user's own rules for errors, before the built-in ones. */
+  errorRules: z.array(errorRule),
   artifactDir: z.string(),
   /** Compiled handler files; a folder that only this user can write. */
   cacheDir: z.string(),

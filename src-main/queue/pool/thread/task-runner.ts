@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { z } from 'zod'
 import { taskLimits, type AttemptError, type Clock } from '../../../kernel/index.ts'
-import { attemptErrorOf, classify } from '../error-classes.ts'
+import { attemptErrorOf, type ErrorClassifier } from '../error-classes.ts'
 import { messageOf, textProperty } from '../error-text.ts'
 import { HandlerError, PartialResult, type Handler, type InterruptReason } from '../handler.ts'
 import { cellRing, cellStarted, cellWaiting, type HandedTask, type ThreadOutcome } from '../protocol.ts'
@@ -21,6 +21,7 @@ interface RunnerOptions {
   readonly cells: Int32Array
   readonly artifactDir: string
   readonly clock: Clock
+  readonly errors: ErrorClassifier
   readonly handlerOf: (type: string) => Promise<Handler>
 }
 
@@ -96,7 +97,7 @@ export class TaskRunner {
       const result = value === undefined ? null : jsonText(value, taskLimits.resultBytes, 'RESULT')
       return { status: 'succeeded', partial: isPartial, result }
     } catch (thrown) {
-      const error = classify(thrown)
+      const error = this.options.errors.classify(thrown)
       const interrupted = opened.interrupted() && isAbort(thrown)
       if (!interrupted && !(thrown instanceof HandlerError)) logStack(opened, thrown)
       return { status: 'failed', error, interrupted }
