@@ -5,6 +5,7 @@ import { requireSchema } from '../app/links/ready-schema.ts'
 import { openWorkerQueue, type WorkerQueue } from '../app/worker/worker-queue.ts'
 import { parseMysqlUrl, type MysqlLogin } from '../connections/index.ts'
 import { AppError, systemClock } from '../kernel/index.ts'
+import { withHints } from '../queue/pool/index.ts'
 import { openSqliteStore, sqliteSchema } from '../queue/store-sqlite/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
 import type { OpenQueueOptions, QueueTarget } from './queue.ts'
@@ -35,7 +36,7 @@ export function whereIs(target: QueueTarget): Where {
 export async function openStore(where: Where, options: OpenQueueOptions): Promise<OpenedStore> {
   await prepareTables(where, options)
   if (where.kind === 'sqlite') {
-    const store = await openSqliteStore(sqlitePlace(where.file))
+    const store = withHints(await openSqliteStore(sqlitePlace(where.file)), { clock: systemClock })
     return { store, close: () => store.close() }
   }
   const { opening } = await openMysqlQueue(where.login, 'read-write', places)

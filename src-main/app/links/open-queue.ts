@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openMysql, type AccessMode, type MysqlLogin, type SchemaVerdict } from '../../connections/index.ts'
 import { AppError, type Clock, type SqlDatabase } from '../../kernel/index.ts'
+import { withHints } from '../../queue/pool/index.ts'
 import { mysqlSchema, openMysqlStore } from '../../queue/store-mysql/index.ts'
 import { openSqliteStore, sqliteSchema } from '../../queue/store-sqlite/index.ts'
 import type { SchemaInstaller, SchemaStatus } from '../../queue/task-store.ts'
@@ -63,7 +64,8 @@ export async function openMysqlQueue(
       await database.close()
       return { opening: obstacleOf(status), database }
     }
-    const store = await openMysqlStore({ database, clock: places.clock, claims: accessMode === 'read-write' })
+    const { clock } = places
+    const store = withHints(await openMysqlStore({ database, clock, claims: accessMode === 'read-write' }), { clock })
     const close = async (): Promise<void> => {
       await store.close()
       await database.close()
@@ -83,7 +85,7 @@ export async function openLocalQueue(file: string, places: DatabasePlaces): Prom
   const before = await installer.status()
   if (before.status === 'newer') return obstacleOf(before)
   if (before.status !== 'ready') await installer.migrate()
-  const store = await openSqliteStore(options)
+  const store = withHints(await openSqliteStore(options), { clock: places.clock })
   return { status: 'ready', queue: { store, close: () => store.close() } }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { MysqlLogin } from '../../connections/index.ts'
 import { StopStack } from '../../kernel/index.ts'
 import type { RowSink } from '../../queue/row-sink.ts'
+import { withHints } from '../../queue/pool/index.ts'
 import { openMysqlRowSink, openMysqlStore } from '../../queue/store-mysql/index.ts'
 import { openSqliteRowSink, openSqliteStore } from '../../queue/store-sqlite/index.ts'
 import type { TaskStore } from '../../queue/task-store.ts'
@@ -35,7 +36,8 @@ async function openOnMysql(login: MysqlLogin, { clock }: DatabasePlaces, opened:
   opened.add(() => database.close())
   const heartbeats = await openDatabase(login, 'read-write', { clock, use: 'heartbeat' })
   opened.add(() => heartbeats.close())
-  const store = await openMysqlStore({ database, clock })
+  const store = withHints(await openMysqlStore({ database, clock }), { clock })
+  opened.add(() => store.close())
   const heartbeatStore = await openMysqlStore({ database: heartbeats, clock })
   const rowSink = openMysqlRowSink({ database })
   return { store, heartbeatStore, rowSink, close: () => opened.stop() }
@@ -43,7 +45,8 @@ async function openOnMysql(login: MysqlLogin, { clock }: DatabasePlaces, opened:
 
 async function openOnSqlite(file: string, places: DatabasePlaces, opened: StopStack): Promise<WorkerQueue> {
   const { clock, migrationsDir } = places
-  const store = await openSqliteStore({ file, clock, migrationsDir: join(migrationsDir, 'sqlite') })
+  const opening = openSqliteStore({ file, clock, migrationsDir: join(migrationsDir, 'sqlite') })
+  const store = withHints(await opening, { clock })
   opened.add(() => store.close())
   const rowSink = await openSqliteRowSink({ file, clock })
   opened.add(() => rowSink.close())

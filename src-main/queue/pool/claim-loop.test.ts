@@ -115,6 +115,79 @@ describe('ClaimLoop', () => {
     expect(held).toBe(5)
   })
 
+  describe('hints', () => {
+    const idle = async (): Promise<number> => {
+      loop.start()
+      await clock.advance(10_000)
+      return limits.length
+    }
+
+    it('make it poll at once', async () => {
+      const before = await idle()
+      due = 1
+      loop.hint()
+      await clock.advance(1)
+      expect(limits.length).toBe(before + 1)
+      expect(held).toBe(1)
+    })
+
+    it('that bring nothing cost one poll each and leave its pace alone', async () => {
+      const before = await idle()
+      loop.hint()
+      await clock.advance(700)
+      expect(limits.length).toBe(before + 1)
+    })
+
+    it('that come as a flood make it poll 20 times a second at most, and are no fault of its own', async () => {
+      const before = await idle()
+      for (let time = 0; time < 5_000; time += 10) {
+        loop.hint()
+        await clock.advance(10)
+      }
+      expect(limits.length - before).toBeGreaterThan(80)
+      expect(limits.length - before).toBeLessThanOrEqual(10 + 100 + 1)
+      await clock.advance(10_000)
+      expect(loop.watch.fault()).toBeNull()
+    })
+
+    it('say nothing of a database that is away', async () => {
+      await idle()
+      failure = new AppError('CONNECTION_REFUSED', 'operational', 'away')
+      loop.hint()
+      await clock.advance(10_000)
+      const before = limits.length
+      loop.hint()
+      await clock.advance(100)
+      expect(limits.length - before).toBeLessThanOrEqual(1)
+    })
+  })
+
+  it('says so when it is nudged all the time without there being work', async () => {
+    loop.start()
+    for (let time = 0; time < 25_000; time += 50) {
+      loop.nudge()
+      await clock.advance(50)
+    }
+    expect(loop.watch.fault()).toMatch(/polls 2\d\.\d times a second beyond its pause of 1000 ms/)
+    await clock.advance(20_000)
+    expect(loop.watch.fault()).toBeNull()
+  })
+
+  it('claims nothing while it is quiet, and goes on after', async () => {
+    loop.start()
+    await clock.advance(10_000)
+    const before = limits.length
+    due = 5
+    loop.setQuiet(true)
+    loop.nudge()
+    loop.hint()
+    await clock.advance(60_000)
+    expect(limits.length).toBe(before)
+    loop.setQuiet(false)
+    await clock.advance(1)
+    expect(held).toBe(5)
+  })
+
   it('claims nothing after it was stopped', async () => {
     loop.start()
     await clock.advance(100)

@@ -2,7 +2,9 @@ import type { Clock } from '../../kernel/index.ts'
 import type { ClaimedTask, TaskStore } from '../task-store.ts'
 import { Backoff } from './backoff.ts'
 import type { DatabaseState } from './database-state.ts'
+import { HintBudget } from './hint-budget.ts'
 import { LatencyWindow } from './latency-window.ts'
+import { PollWatch } from './poll-watch.ts'
 import { Wakeup } from './wakeup.ts'
 
 export interface ClaimLoopOptions {
@@ -15,8 +17,8 @@ export interface ClaimLoopOptions {
   readonly types: () => readonly string[]
   /** Slots, and how many of them hold no lease. */
   readonly capacity: () => { slots: number; free: number }
-  /** Takes them on at once; `deadlineAt` is the monotonic end of the leases. */
-  readonly onClaimed: (tasks: readonly ClaimedTask[], deadlineAt: number) => void
+  /** Takes them on at once. `sentAt`: monotonic ms from which their leases count. */
+  readonly onClaimed: (tasks: readonly ClaimedTask[], sentAt: number) => void
 }
 
 /** Pause after a poll that brought something but not all that it asked for; doubled with each empty poll up to `pollMs`. */
@@ -27,14 +29,20 @@ const gatherMs = 4
 /** Claims as many due tasks as there are free slots, often while there is work and seldom while there is none. */
 export class ClaimLoop {
   readonly latency = new LatencyWindow()
+  readonly watch: PollWatch
   /** Monotonic ms; null before the first. */
   lastPollAt: number | null = null
   lastClaimAt: number | null = null
   private readonly options: ClaimLoopOptions
   private readonly wakeup: Wakeup
   private readonly backoff: Backoff
+  private readonly hints: HintBudget
   private stopping = false
+  private quiet = false
   private nudged = false
+  private hinted = false
+  /** The poll under way, or the next, comes before its time because of a nudge. */
+  private early = false
   private flowing = false
   private pauseMs = flowPauseMs
   private loop: Promise<void> = Promise.resolve()
@@ -42,6 +50,8 @@ export class ClaimLoop {
   constructor(options: ClaimLoopOptions) {
     this.options = options
     this.wakeup = new Wakeup(options.clock)
+    this.hints = new HintBudget(options.clock)
+    this.watch = new PollWatch(options.clock, options.pollMs)
     this.backoff = new Backoff(options.clock, {
       firstMs: 200,
       capMs: Math.max(1_000, Math.min(15_000, options.pollMs * 4))
@@ -65,6 +75,19 @@ export class ClaimLoop {
     this.wakeup.wake()
   }
 
+  /** Another process says that there is new work: poll now, but not faster than the budget of hints. */
+  hint(): void {
+    if (this.hinted) return
+    this.hinted = true
+    this.wakeup.wake()
+  }
+
+  /** While it is quiet no claim begins. */
+  setQuiet(quiet: boolean): void {
+    this.quiet = quiet
+    this.wakeup.wake()
+  }
+
   slotFreed(): void {
     // An idle queue is not polled because a task ended: only when the last claim found all that it asked for.
     if (this.flowing) this.wakeup.wake()
@@ -74,11 +97,12 @@ export class ClaimLoop {
     while (!this.stopping) {
       await this.untilUseful()
       if (this.stopping) return
-      await this.pauseFor(await this.poll())
+      const { pauseMs, failed } = await this.poll()
+      await this.pauseFor(pauseMs, !failed)
     }
   }
 
-  /** Returns when there are free slots and types to claim for. */
+  /** Returns when it may claim, and there are free slots and types to claim for. */
   private async untilUseful(): Promise<void> {
     let gatherUntil: number | undefined
     while (!this.stopping) {
@@ -87,17 +111,18 @@ export class ClaimLoop {
       const now = this.options.clock.monotonic()
       if (free > 0) gatherUntil ??= now + gatherMs
       const late = gatherUntil !== undefined && now >= gatherUntil
-      if (free > 0 && (enough || late) && this.options.types().length > 0) return
-      await this.wakeup.wait(free > 0 && this.flowing ? gatherMs : this.options.pollMs)
+      const mayClaim = !this.quiet && this.options.types().length > 0
+      if (free > 0 && (enough || late) && mayClaim) return
+      await this.wakeup.wait(free > 0 && this.flowing && mayClaim ? gatherMs : this.options.pollMs)
     }
   }
 
-  /** Milliseconds to wait before the next poll. */
-  private async poll(): Promise<number> {
+  private async poll(): Promise<{ readonly pauseMs: number; readonly failed: boolean }> {
     const { store, clock, database, workerId, leaseMs } = this.options
     const limit = this.options.capacity().free
     const startedAt = clock.monotonic()
     this.nudged = false
+    this.hinted = false
     this.lastPollAt = startedAt
     try {
       const tasks = await store.claim({ workerId, limit, leaseMs, types: this.options.types() })
@@ -106,12 +131,15 @@ export class ClaimLoop {
       database.succeeded('claim')
       this.backoff.reset()
       if (tasks.length > 0) this.lastClaimAt = now
-      this.options.onClaimed(tasks, startedAt + leaseMs)
-      return this.pauseAfter(tasks.length, limit)
+      else if (this.early) this.watch.note()
+      this.options.onClaimed(tasks, startedAt)
+      return { pauseMs: this.pauseAfter(tasks.length, limit), failed: false }
     } catch (error) {
       database.failed('claim', error)
       this.flowing = false
-      return this.backoff.next()
+      return { pauseMs: this.backoff.next(), failed: true }
+    } finally {
+      this.early = false
     }
   }
 
@@ -123,14 +151,18 @@ export class ClaimLoop {
     return this.pauseMs * (0.8 + 0.4 * clock.random())
   }
 
-  private async pauseFor(ms: number): Promise<void> {
+  /** A hint ends it early too, unless the last poll failed: hints say nothing of a database that is away. */
+  private async pauseFor(ms: number, takesHints: boolean): Promise<void> {
     if (ms <= 0) return
     const until = this.options.clock.monotonic() + ms
     while (!this.stopping && !this.nudged) {
       const left = until - this.options.clock.monotonic()
       if (left <= 0) return
-      await this.wakeup.wait(left)
+      const hintMs = takesHints && this.hinted ? this.hints.waitMs() : Infinity
+      if (hintMs <= 0) return this.hints.take()
+      await this.wakeup.wait(Math.min(left, hintMs))
     }
+    this.early = true
     this.pauseMs = flowPauseMs
   }
 }

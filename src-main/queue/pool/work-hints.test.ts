@@ -1,0 +1,145 @@
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { newTask, systemClock, type NewTaskInput } from '../../kernel/index.ts'
+import type { ActionResult, SettleResult, SubmitResult, TaskStore } from '../task-store.ts'
+import { HintListener, hintText, loopback } from './hint-listener.ts'
+import { withHints } from './work-hints.ts'
+
+const task = (input: Partial<NewTaskInput> = {}) => newTask.parse({ type: 't', payload: '{}', ...input })
+
+describe('withHints', () => {
+  let listener: HintListener
+  let hinted: PromiseWithResolvers<void>
+  let hints: number
+  let looks: number
+  let answer: { status: 'created' | 'exists'; taskId: string }
+  let action: ActionResult
+  let settled: SettleResult[]
+  let store: TaskStore
+
+  beforeEach(async () => {
+    hints = 0
+    looks = 0
+    hinted = Promise.withResolvers()
+    answer = { status: 'created', taskId: '1' }
+    action = { status: 'done', from: 'PAUSED', to: 'QUEUED' }
+    settled = []
+    listener = new HintListener({
+      onHint: () => {
+        hints++
+        hinted.resolve()
+      },
+      onProblem: () => undefined
+    })
+    await listener.start()
+    const inner = {
+      kind: 'sqlite',
+      hintPorts: () => {
+        looks++
+        return Promise.resolve(listener.port === null ? [] : [listener.port])
+      },
+      submit: (): Promise<SubmitResult[]> => Promise.resolve([answer]),
+      act: () => Promise.resolve(action),
+      settle: () => Promise.resolve(settled),
+      runSchedules: () => Promise.resolve({ submitted: 1, nextInMs: null }),
+      get(): Promise<undefined> {
+        if (this !== inner) throw new Error('not its own this')
+        return Promise.resolve(undefined)
+      },
+      close: () => Promise.resolve()
+    }
+    store = withHints(inner as unknown as TaskStore, { clock: systemClock })
+  })
+  afterEach(async () => {
+    listener.stop()
+    await store.close()
+  })
+
+  /** Whatever was told before has arrived once this has: datagrams of one socket keep their order on the loopback. */
+  async function countAfter(work: () => Promise<unknown>): Promise<number> {
+    await work()
+    answer = { status: 'created', taskId: '2' }
+    action = { status: 'refused', state: 'RUNNING' }
+    await store.submit([task()])
+    await hinted.promise
+    return hints
+  }
+
+  it.each([
+    ['submitted', () => store.submit([task()])],
+    ['released or resumed', () => store.act('1', 'resume')],
+    ['submitted by a schedule', () => store.runSchedules()],
+    [
+      'handed back',
+      () => {
+        settled = [{ fence: { taskId: '1', workerId: 'w', attempt: 1 }, state: 'QUEUED' }]
+        return store.settle([])
+      }
+    ]
+  ])('tells workers of a task that was %s', async (_what, work) => {
+    await work()
+    await hinted.promise
+    expect(hints).toBe(1)
+  })
+
+  it.each([
+    [
+      'is there already',
+      () => {
+        answer = { status: 'exists', taskId: '1' }
+        return store.submit([task()])
+      }
+    ],
+    ['is held', () => store.submit([task({ held: true })])],
+    ['is due later', () => store.submit([task({ runAt: 4_000_000_000_000 })])],
+    [
+      'was cancelled',
+      () => {
+        action = { status: 'done', from: 'QUEUED', to: 'CANCELLED' }
+        return store.act('1', 'cancel')
+      }
+    ]
+  ])('tells nobody of a task that %s', async (_what, work) => {
+    expect(await countAfter(work)).toBe(1)
+  })
+
+  it('looks for the workers once for many tasks, and gathers hints', async () => {
+    for (let n = 0; n < 50; n++) await store.submit([task()])
+    await hinted.promise
+    expect(looks).toBe(1)
+    expect(hints).toBeLessThan(50)
+  })
+
+  it('leaves everything else to the store', async () => {
+    expect(store.kind).toBe('sqlite')
+    expect(await store.get('1')).toBeUndefined()
+  })
+})
+
+describe('HintListener', () => {
+  it('hears on the loopback address, believes nothing else, and is silent after it was stopped', async () => {
+    let heard = 0
+    const first = Promise.withResolvers<void>()
+    const listener = new HintListener({
+      onHint: () => {
+        heard++
+        first.resolve()
+      },
+      onProblem: () => undefined
+    })
+    await listener.start()
+    const socket = createSocket('udp4')
+    const { port } = listener
+    socket.send(Buffer.alloc(60_000), port!, loopback)
+    socket.send('taskdeck/hint/2', port!, loopback)
+    socket.send(hintText, port!, loopback)
+    await first.promise
+    expect(heard).toBe(1)
+    listener.stop()
+    listener.stop()
+    expect(listener.port).toBeNull()
+    socket.close()
+    await once(socket, 'close')
+  })
+})

@@ -1,0 +1,129 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { hostname } from 'node:os'
+import { AppError, withDeadline, type Clock, type NewTask } from '../../kernel/index.ts'
+import type { SettleResult, SubmitResult, TaskStore } from '../task-store.ts'
+import { hintText, loopback } from './hint-listener.ts'
+
+/** Workers come and go: how long a look at their ports is good for. */
+const portsMs = 3_000
+const lookMs = 2_000
+/** Hints that follow each other sooner go as one. */
+const gatherMs = 10
+
+export interface WorkHintsOptions {
+  readonly clock: Clock
+  /** As workers report theirs; default: this host's name. */
+  readonly host?: string
+}
+
+/**
+ * The same store; whatever makes tasks claimable through it is told to the workers of this host, so that an idle one need not poll often
+ * to be quick. Nobody waits for a hint and nothing depends on one: a worker that gets none finds the task with its next poll.
+ */
+export function withHints<Store extends TaskStore>(store: Store, options: WorkHintsOptions): Store {
+  const hints = new WorkHints(store, options)
+  const telling = tellingMethods(store, hints)
+  return new Proxy(store, {
+    get(target, name) {
+      const own: unknown = Reflect.get(telling, name)
+      if (own !== undefined) return own
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    }
+  })
+}
+
+type Telling = Pick<TaskStore, 'submit' | 'act' | 'settle' | 'runSchedules' | 'close'>
+
+function tellingMethods(store: TaskStore, hints: WorkHints): Telling {
+  const tellIf = <T>(made: (result: T) => boolean, result: T): T => {
+    if (made(result)) hints.tell()
+    return result
+  }
+  return {
+    submit: async (tasks) => tellIf((results) => madeDue(tasks, results), await store.submit(tasks)),
+    act: async (taskId, action) =>
+      tellIf(
+        ({ status, ...result }) => status === 'done' && 'to' in result && result.to === 'QUEUED',
+        await store.act(taskId, action)
+      ),
+    settle: async (settlements) => tellIf(letGo, await store.settle(settlements)),
+    runSchedules: async () => tellIf(({ submitted }) => submitted > 0, await store.runSchedules()),
+    close: async () => {
+      hints.close()
+      await store.close()
+    }
+  }
+}
+
+/** One that is due later is found by a poll: no clock but the database's says when that is. */
+const madeDue = (tasks: readonly NewTask[], results: readonly SubmitResult[]): boolean =>
+  results.some(({ status }, index) => status === 'created' && !tasks[index]?.held && tasks[index]?.runAt === null)
+
+/** Handed back. */
+const letGo = (results: readonly SettleResult[]): boolean => results.some(({ state }) => state === 'QUEUED')
+
+class WorkHints {
+  private readonly store: TaskStore
+  private readonly clock: Clock
+  private readonly host: string
+  private socket: Socket | undefined
+  private ports: readonly number[] = []
+  private lookAgainAt = Number.NEGATIVE_INFINITY
+  private sending = false
+  private again = false
+  private closed = false
+
+  constructor(store: TaskStore, { clock, host }: WorkHintsOptions) {
+    this.store = store
+    this.clock = clock
+    this.host = host ?? hostname()
+  }
+
+  /** Returns at once and never throws. */
+  tell(): void {
+    this.again = true
+    if (!this.sending && !this.closed) void this.send()
+  }
+
+  close(): void {
+    this.closed = true
+    this.socket?.close()
+    this.socket = undefined
+  }
+
+  private async send(): Promise<void> {
+    this.sending = true
+    try {
+      while (this.again && !this.closed) {
+        this.again = false
+        for (const port of await this.knownPorts()) this.hint(port)
+        await this.clock.sleep(gatherMs)
+      }
+    } finally {
+      this.sending = false
+    }
+  }
+
+  private hint(port: number): void {
+    if (this.closed) return
+    this.socket ??= this.openSocket()
+    this.socket.send(hintText, port, loopback, () => undefined) // lost hints mean a normal poll
+  }
+
+  private openSocket(): Socket {
+    const socket = createSocket('udp4')
+    socket.unref()
+    socket.on('error', () => undefined)
+    return socket
+  }
+
+  private async knownPorts(): Promise<readonly number[]> {
+    if (this.clock.monotonic() < this.lookAgainAt) return this.ports
+    const late = (): AppError => new AppError('STATEMENT_TIMEOUT', 'operational', 'The ports came too late.')
+    // Without an answer there are no hints for a while.
+    this.ports = await withDeadline(this.clock, lookMs, this.store.hintPorts(this.host), late).catch(() => [])
+    this.lookAgainAt = this.clock.monotonic() + portsMs
+    return this.ports
+  }
+}
