@@ -1,4 +1,4 @@
-/* `npm run bench -- NAME ...` and `npm run faults -- NAME ...`: runs test/bench/NAME.ts or test/faults/NAME.ts with Node 24. */
+/* `npm run bench -- NAME ...` and `npm run faults -- [NAME] ...`: runs test/bench/NAME.ts or test/faults/NAME.ts with Node 24. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import {
@@ -14,7 +14,8 @@ import {
 import { ensureSystemPackages } from './system-packages.mjs'
 
 await runCommand(async () => {
-  const [kind, name, ...args] = process.argv.slice(2)
+  const [kind, ...given] = process.argv.slice(2)
+  const { name, args } = commandOf(kind, given)
   const folder = join(root, 'test', kind)
   const names = commandsIn(folder)
   if (!names.includes(name))
@@ -22,17 +23,24 @@ await runCommand(async () => {
       `${name ? `there is no ${kind} "${name}"` : `which one?`} Use: npm run ${kind} -- ${names.join('|')} [--json]`,
       { exitCode: 2 }
     )
-  await ensureSystemPackages(['mariadb'])
+  await ensureSystemPackages(kind === 'faults' ? ['mariadb', 'clocks'] : ['mariadb'])
   await ensureDependencies()
   await ensureBuild()
   return supervise(toolNode(), [join(folder, `${name}.ts`), ...args], { env: toolEnv() })
 })
+
+/** Without a name the whole fault matrix runs. */
+function commandOf(kind, [first, ...rest]) {
+  const isName = first !== undefined && !first.startsWith('-')
+  if (isName || kind !== 'faults') return { name: first, args: rest }
+  return { name: 'matrix', args: first === undefined ? [] : [first, ...rest] }
+}
 
 /** The files that end in a report; those beside them are their parts. */
 function commandsIn(folder) {
   if (!existsSync(folder)) return []
   return readdirSync(folder)
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-    .filter((file) => /^\s*finish\(/m.test(readFileSync(join(folder, file), 'utf8')))
+    .filter((file) => /^(await faultCommand|\s*finish)\(/m.test(readFileSync(join(folder, file), 'utf8')))
     .map((file) => basename(file, '.ts'))
 }

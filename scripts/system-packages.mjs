@@ -12,6 +12,8 @@ const groups = {
     ['mariadb-install-db', 'mariadb-server-core'],
     ['mariadb', 'mariadb-client-core']
   ],
+  /** Processes with another clock, for fault runs; `faketime` starts them, we only load its library. */
+  clocks: [['faketime', 'faketime']],
   compiler: [
     ['g++', 'build-essential'],
     ['make', 'build-essential'],

@@ -31,7 +31,7 @@ const checks = [
   { name: 'layers', run: () => node(['scripts/layers.mjs']) },
   { name: 'types', run: () => tool('vue-tsc', ['--build']) },
   { name: 'unit', run: () => vitest(['--project', 'main', '--project', 'renderer']) },
-  { name: 'databases', alone: true, packages: ['mariadb'], run: () => vitest(['--project', 'databases']) },
+  { name: 'databases', alone: true, packages: ['mariadb', 'clocks'], run: () => vitest(['--project', 'databases']) },
   { name: 'e2e', alone: true, packages: ['mariadb', 'compiler', 'browsers'], run: endToEnd }
 ]
 const names = checks.map((check) => check.name)

@@ -1,41 +1,16 @@
 import { isTerminal, transitions, type TaskState } from '../../src-main/kernel/index.ts'
+import { checkClients } from './check-clients.ts'
+import { checkEndState } from './check-end-state.ts'
+import { checkRetryDelay } from './check-retry-delay.ts'
+import type { Evidence, Limits, WitnessEvent } from './evidence.ts'
 
 /*
- * Reads the database's own record of a run (see `witness.ts`) and says which promises of RELIABILITY it breaks. Pure: its
- * tests plant each fault and expect it to be named.
+ * Reads both histories of a run (the database's own, see `witness.ts`, and what the processes were told) and says which promises
+ * of RELIABILITY they break. Pure: its tests plant each fault and expect it to be named.
  */
 
-/** One row of the witness: written by a trigger in the transaction of the change, so its order is the true one. */
-export interface WitnessEvent {
-  readonly seq: number
-  readonly taskId: string
-  readonly from: TaskState | null
-  readonly to: TaskState
-  readonly attemptBefore: number
-  readonly attemptAfter: number
-  readonly workerBefore: string | null
-  readonly workerAfter: string | null
-  /** The database account of the session that wrote: one account per process, so it names the process for certain. */
-  readonly account: string
-  /** Whether the lease that was held before had run out by the database's clock at that moment. */
-  readonly leaseExpired: boolean
-}
-
-export interface AttemptRow {
-  readonly taskId: string
-  readonly attempt: number
-  readonly outcome: string
-}
-
-export interface Evidence {
-  readonly submitted: readonly string[]
-  readonly final: ReadonlyMap<string, { readonly state: TaskState; readonly attempt: number }>
-  readonly events: readonly WitnessEvent[]
-  readonly attempts: readonly AttemptRow[]
-}
-
 export interface Violation {
-  readonly rule: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I8' | 'transition'
+  readonly rule: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'F11' | 'F18' | 'transition'
   readonly taskId: string
   readonly text: string
 }
@@ -46,80 +21,127 @@ export interface Verdict {
   readonly violations: readonly Violation[]
 }
 
-const leased = (state: TaskState | null): boolean => state === 'RUNNING' || state === 'CANCEL_REQUESTED'
+export const leased = (state: TaskState | null): boolean => state === 'RUNNING' || state === 'CANCEL_REQUESTED'
 const legal = new Set(transitions.map((t) => `${t.from}>${t.to}`))
+const recoveredTo: readonly TaskState[] = ['RETRY_WAIT', 'FAILED', 'CANCELLED']
 
 export function check(evidence: Evidence): Verdict {
-  const violations: Violation[] = []
-  const claimsOf = new Map<string, number>()
-  const holder = new Map<string, string>()
-  let claims = 0
-  let recoveries = 0
-
-  for (const event of evidence.events) {
-    const report = (rule: Violation['rule'], text: string): void => {
-      violations.push({
-        rule,
-        taskId: event.taskId,
-        text: `#${event.seq} ${event.from ?? '-'}>${event.to} by ${event.account}: ${text}`
-      })
-    }
-    if (event.from === null) continue
-    if (event.from !== event.to && !legal.has(`${event.from}>${event.to}`)) report('transition', 'not in the table')
-    if (isTerminal(event.from) && event.from !== event.to && event.to !== 'QUEUED')
-      report('I8', 'left a terminal state')
-
-    const claimed = event.attemptAfter !== event.attemptBefore
-    if (claimed) {
-      claims++
-      claimsOf.set(event.taskId, (claimsOf.get(event.taskId) ?? 0) + 1)
-      if (event.attemptAfter !== event.attemptBefore + 1)
-        report('I3', `attempt went from ${event.attemptBefore} to ${event.attemptAfter}`)
-      if (leased(event.from)) report('I3', 'claimed while a lease was held')
-      holder.set(event.taskId, event.account)
-      continue
-    }
-    if (leased(event.from) && !leased(event.to)) {
-      const owner = holder.get(event.taskId)
-      if (owner === event.account) continue
-      if (event.leaseExpired && (event.to === 'RETRY_WAIT' || event.to === 'FAILED' || event.to === 'CANCELLED'))
-        recoveries++
-      else report('I4', `ended by another process than its holder ${owner ?? 'nobody'}`)
-    }
+  const replay = new Replay(evidence)
+  for (const event of evidence.events) replay.take(event)
+  return {
+    claims: replay.claims,
+    recoveries: replay.recoveries,
+    violations: [
+      ...replay.violations,
+      ...checkEndState(evidence, replay.claimsOf),
+      ...(evidence.history ? checkClients(evidence.history, evidence) : [])
+    ]
   }
-
-  violations.push(...checkEndState(evidence, claimsOf))
-  return { claims, recoveries, violations }
 }
 
-function checkEndState(evidence: Evidence, claimsOf: ReadonlyMap<string, number>): Violation[] {
-  const violations: Violation[] = []
-  const attemptsOf = new Map<string, number[]>()
-  for (const row of evidence.attempts) attemptsOf.set(row.taskId, [...(attemptsOf.get(row.taskId) ?? []), row.attempt])
+/** The events that an expert needs to see for a violation: those of its task. */
+export function eventsOf(violation: Violation, evidence: Evidence): string[] {
+  return evidence.events.filter((event) => event.taskId === violation.taskId).map(describeEvent)
+}
 
-  for (const taskId of evidence.submitted) {
-    const task = evidence.final.get(taskId)
-    if (!task) {
-      violations.push({ rule: 'I1', taskId, text: 'was acknowledged and is gone' })
-      continue
-    }
-    if (!isTerminal(task.state)) violations.push({ rule: 'I2', taskId, text: `is still ${task.state}` })
-    const claims = claimsOf.get(taskId) ?? 0
-    const rows = (attemptsOf.get(taskId) ?? []).sort((a, b) => a - b)
-    if (task.attempt !== claims)
-      violations.push({ rule: 'I5', taskId, text: `${claims} claims, but its attempt is ${task.attempt}` })
-    if (isTerminal(task.state) && rows.length !== claims)
-      violations.push({ rule: 'I5', taskId, text: `${claims} claims, ${rows.length} attempt rows` })
-    rows.forEach((attempt, index) => {
-      if (attempt !== index + 1)
-        violations.push({ rule: 'I5', taskId, text: `attempt rows ${rows.join(', ')} have a gap` })
-    })
+export const describeEvent = (event: WitnessEvent): string =>
+  `#${event.seq} ${event.from ?? '-'}>${event.to} attempt ${event.attemptBefore}>${event.attemptAfter} by ${event.account}${event.leaseExpired ? ', lease expired' : ''}`
+
+/** The model: one task at a time, in the order of the witness. */
+class Replay {
+  readonly violations: Violation[] = []
+  readonly claimsOf = new Map<string, number>()
+  claims = 0
+  recoveries = 0
+  private readonly evidence: Evidence
+  private readonly holder = new Map<string, string>()
+  private readonly live: LiveLeases
+
+  constructor(evidence: Evidence) {
+    this.evidence = evidence
+    this.live = new LiveLeases(evidence.limits ?? {})
   }
-  if (evidence.final.size !== evidence.submitted.length)
-    violations.push({
-      rule: 'I1',
-      taskId: '-',
-      text: `${evidence.submitted.length} submitted, ${evidence.final.size} rows`
-    })
-  return violations
+
+  take(event: WitnessEvent): void {
+    if (event.from === null) return
+    if (event.from === event.to && event.attemptAfter === event.attemptBefore) return this.touched(event)
+    if (event.from !== event.to && !legal.has(`${event.from}>${event.to}`))
+      this.report('transition', event, 'not in the table')
+    if (isTerminal(event.from) && event.from !== event.to && !this.isRetryByOperator(event))
+      this.report('I8', event, 'left a terminal state')
+    if (event.attemptAfter !== event.attemptBefore) return this.claimed(event)
+    if (leased(event.from) && !leased(event.to)) this.ended(event)
+  }
+
+  /** The only way out of an end. A worker's account in its place would be a rewound task. */
+  private isRetryByOperator(event: WitnessEvent): boolean {
+    return event.to === 'QUEUED' && this.evidence.operators.includes(event.account)
+  }
+
+  private claimed(event: WitnessEvent): void {
+    this.claims++
+    this.claimsOf.set(event.taskId, (this.claimsOf.get(event.taskId) ?? 0) + 1)
+    if (event.attemptAfter !== event.attemptBefore + 1)
+      this.report('I3', event, `attempt went from ${event.attemptBefore} to ${event.attemptAfter}`)
+    if (leased(event.from)) this.report('I3', event, 'claimed while a lease was held')
+    if (event.dueInMs > 0) this.report('I9', event, `claimed ${event.dueInMs} ms before it was due`)
+    const { leaseMs } = this.evidence
+    if (leaseMs !== undefined && (event.leaseMs === null || Math.abs(event.leaseMs - leaseMs) > 1))
+      this.report('I3', event, `its lease is ${event.leaseMs} ms by the database's clock, not ${leaseMs}`)
+    this.holder.set(event.taskId, event.account)
+    if (leased(event.from)) return
+    for (const text of this.live.add(event)) this.report('I7', event, text)
+  }
+
+  private ended(event: WitnessEvent): void {
+    this.live.remove(event)
+    if (event.to === 'RETRY_WAIT') {
+      const policy = this.evidence.final.get(event.taskId)?.retryPolicy ?? null
+      const text = checkRetryDelay(policy, event)
+      if (text !== undefined) this.report('I9', event, text)
+    }
+    const owner = this.holder.get(event.taskId)
+    if (owner === event.account) return
+    if (event.leaseExpired && recoveredTo.includes(event.to)) this.recoveries++
+    else this.report('I4', event, `ended by another process than its holder ${owner ?? 'nobody'}`)
+  }
+
+  /** The witness records a renewal, progress or a checkpoint only when another account than the holder's wrote it. */
+  private touched(event: WitnessEvent): void {
+    if (leased(event.from) && !this.evidence.operators.includes(event.account))
+      this.report('I4', event, `written to by another process than its holder ${event.workerBefore ?? 'nobody'}`)
+  }
+
+  private report(rule: Violation['rule'], event: WitnessEvent, text: string): void {
+    this.violations.push({ rule, taskId: event.taskId, text: `${describeEvent(event)}: ${text}` })
+  }
+}
+
+/** How many leases are live, by what limits them. */
+class LiveLeases {
+  private readonly limits: Limits
+  private readonly counts = new Map<string, number>()
+
+  constructor(limits: Limits) {
+    this.limits = limits
+  }
+
+  /** What is over its limit now. */
+  add({ type, owner }: WitnessEvent): string[] {
+    const over = (key: string, limit: number | undefined): string[] => {
+      const live = (this.counts.get(key) ?? 0) + 1
+      this.counts.set(key, live)
+      return limit !== undefined && live > limit ? [`${live} live leases of ${key}, limit ${limit}`] : []
+    }
+    return [
+      ...over('the queue', this.limits.queue),
+      ...over(`type ${type}`, this.limits.types?.[type]),
+      ...over(`owner ${owner}`, this.limits.owners?.[owner])
+    ]
+  }
+
+  remove({ type, owner }: WitnessEvent): void {
+    for (const key of ['the queue', `type ${type}`, `owner ${owner}`])
+      this.counts.set(key, (this.counts.get(key) ?? 0) - 1)
+  }
 }

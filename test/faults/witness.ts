@@ -1,74 +1,137 @@
 import type { Connection } from 'mysql2/promise'
-import type { TaskState } from '../../src-main/kernel/index.ts'
-import type { AttemptRow, Evidence, WitnessEvent } from './checker.ts'
+import { retryPolicy, type TaskState } from '../../src-main/kernel/index.ts'
+import type { AttemptRow, Evidence, FinalTask, WitnessEvent } from './evidence.ts'
 
 /*
  * Evidence that does not trust the engine: triggers on the task table write every change of state or attempt into a table of
- * their own, in the same transaction, with the account of the session. Each worker process logs in with an account of its own.
+ * their own, in the same transaction, with the account of the session. Each worker process logs in with an account of its own, which
+ * is also its worker id.
  */
 
 const witnessTable = `CREATE TABLE witness (
   seq BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
   task_id BIGINT UNSIGNED NOT NULL,
+  type VARCHAR(100) NOT NULL,
+  owner VARCHAR(100) NOT NULL,
   from_state VARCHAR(16) NULL,
   to_state VARCHAR(16) NOT NULL,
   attempt_before INT UNSIGNED NOT NULL,
   attempt_after INT UNSIGNED NOT NULL,
+  attempts_used INT UNSIGNED NOT NULL,
   worker_before VARCHAR(100) NULL,
   worker_after VARCHAR(100) NULL,
   account VARCHAR(128) NOT NULL,
-  lease_expired TINYINT NOT NULL
-) ENGINE = InnoDB`
+  lease_expired TINYINT NOT NULL,
+  due_in_us BIGINT NOT NULL,
+  next_due_in_us BIGINT NOT NULL,
+  lease_us BIGINT NULL,
+  at DATETIME(6) NOT NULL
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4`
+
+const columns =
+  'task_id, type, owner, from_state, to_state, attempt_before, attempt_after, attempts_used, worker_before, worker_after, account, lease_expired, due_in_us, next_due_in_us, lease_us, at'
+const account = `SUBSTRING_INDEX(USER(), '@', 1)`
+const untilUs = (column: string): string => `TIMESTAMPDIFF(MICROSECOND, NOW(6), ${column})`
 
 const onInsert = `CREATE TRIGGER witness_insert AFTER INSERT ON taskdeck_task FOR EACH ROW
-  INSERT INTO witness (task_id, from_state, to_state, attempt_before, attempt_after, worker_before, worker_after, account, lease_expired)
-  VALUES (NEW.id, NULL, NEW.state, 0, NEW.attempt, NULL, NEW.worker_id, SUBSTRING_INDEX(USER(), '@', 1), 0)`
+  INSERT INTO witness (${columns}) VALUES (NEW.id, NEW.type, NEW.owner, NULL, NEW.state, 0, NEW.attempt, NEW.attempts_used,
+    NULL, NEW.worker_id, ${account}, 0, ${untilUs('NEW.run_at')}, ${untilUs('NEW.run_at')}, NULL, NOW(6))`
+
+/** What a leased task's holder alone may write. */
+const touched = ['lease_until', 'progress_processed', 'checkpoint']
+  .map((column) => `NOT (NEW.${column} <=> OLD.${column})`)
+  .join(' OR ')
 
 const onUpdate = `CREATE TRIGGER witness_update AFTER UPDATE ON taskdeck_task FOR EACH ROW
-  IF NEW.state <> OLD.state OR NEW.attempt <> OLD.attempt THEN
-    INSERT INTO witness (task_id, from_state, to_state, attempt_before, attempt_after, worker_before, worker_after, account, lease_expired)
-    VALUES (NEW.id, OLD.state, NEW.state, OLD.attempt, NEW.attempt, OLD.worker_id, NEW.worker_id, SUBSTRING_INDEX(USER(), '@', 1),
-            COALESCE(OLD.lease_until <= NOW(6), 0));
+  IF NEW.state <> OLD.state OR NEW.attempt <> OLD.attempt
+    OR (OLD.state IN ('RUNNING', 'CANCEL_REQUESTED') AND ${account} <> OLD.worker_id AND (${touched})) THEN
+    INSERT INTO witness (${columns}) VALUES (NEW.id, NEW.type, NEW.owner, OLD.state, NEW.state, OLD.attempt, NEW.attempt,
+      NEW.attempts_used, OLD.worker_id, NEW.worker_id, ${account}, COALESCE(OLD.lease_until <= NOW(6), 0),
+      ${untilUs('OLD.run_at')}, ${untilUs('NEW.run_at')}, ${untilUs('NEW.lease_until')}, NOW(6));
   END IF`
 
+/** While a row is in `fault_switch`, that share of the workers' updates fails with its number, inside of their transaction. */
+const faultSwitch = 'CREATE TABLE fault_switch (errno INT NOT NULL, chance DOUBLE NOT NULL) ENGINE = InnoDB'
+const onFault = `CREATE TRIGGER fault_update BEFORE UPDATE ON taskdeck_task FOR EACH ROW
+  BEGIN
+    DECLARE wanted INT DEFAULT (SELECT errno FROM fault_switch WHERE RAND() < chance LIMIT 1);
+    IF wanted IS NOT NULL AND ${account} LIKE 'w%' THEN
+      SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = wanted, MESSAGE_TEXT = 'injected by the fault run';
+    END IF;
+  END`
+
 export async function installWitness(connection: Connection): Promise<void> {
-  for (const statement of [witnessTable, onInsert, onUpdate]) await connection.query(statement)
+  for (const statement of [witnessTable, onInsert, onUpdate, faultSwitch, onFault]) await connection.query(statement)
 }
 
-interface Row {
-  [column: string]: string | number | null
+type Row = Readonly<Record<string, string | number | null>>
+
+const pageRows = 50_000
+
+/** In pages: a long run has some hundred thousand events. */
+async function readAll(connection: Connection, select: string, key: string): Promise<Row[]> {
+  const all: Row[] = []
+  for (let after = '0'; ;) {
+    const [rows] = await connection.query(`${select} WHERE ${key} > ${after} ORDER BY ${key} LIMIT ${pageRows}`)
+    const page = rows as Row[]
+    all.push(...page)
+    const last = page.at(-1)?.[key]
+    if (page.length < pageRows || last === undefined) return all
+    after = String(last)
+  }
 }
 
-async function read(connection: Connection, sql: string): Promise<Row[]> {
-  const [rows] = await connection.query(sql)
-  return rows as Row[]
-}
+export type DatabaseEvidence = Pick<Evidence, 'final' | 'events' | 'attempts'>
 
-export async function collectEvidence(connection: Connection, submitted: readonly string[]): Promise<Evidence> {
-  const events = await read(connection, 'SELECT * FROM witness ORDER BY seq')
-  const tasks = await read(connection, 'SELECT id, state, attempt FROM taskdeck_task')
-  const attempts = await read(connection, 'SELECT task_id, attempt, outcome FROM taskdeck_attempt')
+export async function collectEvidence(connection: Connection): Promise<DatabaseEvidence> {
+  const events = await readAll(connection, 'SELECT * FROM witness', 'seq')
+  const tasks = await readAll(
+    connection,
+    'SELECT id, state, attempt, attempts_used, max_attempts, retry_policy, title FROM taskdeck_task',
+    'id'
+  )
+  const [attempts] = await connection.query('SELECT task_id, attempt, outcome FROM taskdeck_attempt')
+  const [letters] = await connection.query('SELECT task_id, COUNT(*) AS n FROM taskdeck_dead_letter GROUP BY task_id')
+  const lettersOf = new Map((letters as Row[]).map((row) => [String(row['task_id']), Number(row['n'])]))
   return {
-    submitted,
-    final: new Map(
-      tasks.map((row) => [String(row['id']), { state: row['state'] as TaskState, attempt: Number(row['attempt']) }])
-    ),
-    attempts: attempts.map((row): AttemptRow => ({
+    final: new Map(tasks.map((row) => [String(row['id']), toFinal(row, lettersOf)])),
+    attempts: (attempts as Row[]).map((row): AttemptRow => ({
       taskId: String(row['task_id']),
       attempt: Number(row['attempt']),
       outcome: String(row['outcome'])
     })),
-    events: events.map((row): WitnessEvent => ({
-      seq: Number(row['seq']),
-      taskId: String(row['task_id']),
-      from: row['from_state'] as TaskState | null,
-      to: row['to_state'] as TaskState,
-      attemptBefore: Number(row['attempt_before']),
-      attemptAfter: Number(row['attempt_after']),
-      workerBefore: row['worker_before'] as string | null,
-      workerAfter: row['worker_after'] as string | null,
-      account: String(row['account']),
-      leaseExpired: Number(row['lease_expired']) === 1
-    }))
+    events: events.map(toEvent)
   }
 }
+
+function toFinal(row: Row, letters: ReadonlyMap<string, number>): FinalTask {
+  const policy = row['retry_policy']
+  return {
+    state: row['state'] as TaskState,
+    attempt: Number(row['attempt']),
+    attemptsUsed: Number(row['attempts_used']),
+    maxAttempts: row['max_attempts'] === null ? null : Number(row['max_attempts']),
+    retryPolicy: typeof policy === 'string' ? retryPolicy.parse(JSON.parse(policy)) : null,
+    title: String(row['title']),
+    deadLetters: letters.get(String(row['id'])) ?? 0
+  }
+}
+
+const toEvent = (row: Row): WitnessEvent => ({
+  seq: Number(row['seq']),
+  taskId: String(row['task_id']),
+  type: String(row['type']),
+  owner: String(row['owner']),
+  from: row['from_state'] as TaskState | null,
+  to: row['to_state'] as TaskState,
+  attemptBefore: Number(row['attempt_before']),
+  attemptAfter: Number(row['attempt_after']),
+  attemptsUsed: Number(row['attempts_used']),
+  workerBefore: row['worker_before'] as string | null,
+  workerAfter: row['worker_after'] as string | null,
+  account: String(row['account']),
+  leaseExpired: Number(row['lease_expired']) === 1,
+  dueInMs: Number(row['due_in_us']) / 1_000,
+  nextDueInMs: Number(row['next_due_in_us']) / 1_000,
+  leaseMs: row['lease_us'] === null ? null : Number(row['lease_us']) / 1_000
+})

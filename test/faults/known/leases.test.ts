@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import type { Fence, RetryPolicy, SqlDatabase } from '../../../src-main/kernel/index.ts'
+import type { TaskStore } from '../../../src-main/queue/task-store.ts'
+import { Arena, leaseMs, type Contender } from '../mutants/arena.ts'
+import { runScenario } from '../mutants/scenarios.ts'
+import { watching } from '../mutants/watching.ts'
+
+/* Section B of the list of known faults (docs/faults.md): leases, recovery, shutdown. */
+
+let arena: Arena
+beforeEach(async () => {
+  arena = await Arena.open(inject('mariadbUrl'))
+})
+afterEach(() => arena.close())
+
+it('fault 13: recovery does not rewind a task that ended after it was listed', async () => {
+  expect(await runScenario('rewound-by-recovery', inject('mariadbUrl'))).toEqual([])
+})
+
+it.each(['stale-holder', 'stale-self'])('fault 14: an old holder ends nothing (%s)', async (scenario) => {
+  expect(await runScenario(scenario, inject('mariadbUrl'))).toEqual([])
+})
+
+it('fault 17: a task that loses its lease on every attempt is kept as FAILED with all its attempts', async () => {
+  const worker = await arena.contender('w1')
+  const retryPolicy: RetryPolicy = { kind: 'list', delaysMs: [0] }
+  const [taskId = ''] = await arena.submit(worker.store, 1, { maxAttempts: 3, retryPolicy })
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const [claimed] = await worker.claim()
+    expect(claimed?.fence.attempt).toBe(attempt)
+    await arena.expire(claimed!.fence)
+    await worker.store.recover(10)
+  }
+  const task = await worker.store.get(taskId)
+  expect(task).toMatchObject({ state: 'FAILED', errorCode: 'LEASE_EXPIRED' })
+  expect(task?.attempts.map(({ outcome }) => outcome)).toEqual(['LEASE_EXPIRED', 'LEASE_EXPIRED', 'LEASE_EXPIRED'])
+})
+
+it('fault 24: a lease that ran out and was given away is lost to its first holder, who is told so', async () => {
+  const sleeper = await arena.contender('w1')
+  const other = await arena.contender('w2')
+  await arena.submit(sleeper.store, 1)
+  const [old] = await sleeper.claim()
+  await arena.expire(old!.fence)
+  await other.store.recover(10)
+  expect((await sleeper.store.renew([old!.fence], leaseMs)).lost).toEqual([old!.fence])
+})
+
+/** Fails at statement number `at` (from 0) of its transactions, as a cut connection does: the server rolls back. */
+function cutAt(database: SqlDatabase, at: number): { database: SqlDatabase; wasCut: () => boolean } {
+  let calls = 0
+  return {
+    database: watching(database, (runner, sql, values) =>
+      calls++ === at ? Promise.reject(new Error('cut')) : runner.execute(sql, values)
+    ),
+    wasCut: () => calls > at
+  }
+}
+
+interface Fences {
+  readonly dead: Fence
+  readonly running: Fence
+  readonly expired: Fence
+}
+
+type Change = (store: TaskStore, fences: Fences, type: string) => Promise<unknown>
+
+const changes: readonly (readonly [name: string, change: Change])[] = [
+  ['claim', (store, { running: { workerId } }, type) => store.claim({ workerId, limit: 5, leaseMs, types: [type] })],
+  ['end', (store, { running: fence }) => store.settle([{ fence, outcome: 'SUCCESS', result: '1' }])],
+  ['recovery', (store) => store.recover(10)],
+  ['retry', (store, { dead }) => store.act(dead.taskId, 'retry')],
+  ['cancel', (store, { running }) => store.act(running.taskId, 'cancel')]
+]
+
+/** A task that failed, one that runs, one whose lease ran out, and one that waits. */
+async function setUp(worker: Contender, type: string): Promise<Fences> {
+  await arena.submit(worker.store, 3, { type, maxAttempts: 1 })
+  const [dead, running, expired] = (await worker.claim(3, [type])).map(({ fence }) => fence)
+  await worker.settle({ fence: dead!, outcome: 'FAILED', error: { code: 'E', message: '', class: 'final' } })
+  await arena.expire(expired!)
+  await arena.submit(worker.store, 1, { type })
+  return { dead: dead!, running: running!, expired: expired! }
+}
+
+it.each(changes)(
+  'fault 27: a connection cut between any two statements leaves a %s done or undone as a whole',
+  async (_name, change) => {
+    const worker = await arena.contender('w1')
+    let cuts = 0
+    for (let wasCut = true; wasCut; cuts++) {
+      const type = `t${cuts}`
+      const fences = await setUp(worker, type)
+      let cutting: ReturnType<typeof cutAt> | undefined
+      const store = await worker.reopen((database) => (cutting = cutAt(database, cuts)).database)
+      const outcome = await change(store, fences, type).then(
+        () => 'done',
+        (error: Error) => error.message
+      )
+      wasCut = cutting?.wasCut() ?? false
+      expect(outcome).toBe(wasCut ? 'cut' : 'done')
+      // What was cut can be done again.
+      await change(worker.store, fences, type)
+    }
+    expect(cuts).toBeGreaterThan(2)
+    expect(await arena.verdict({ clients: false, operators: [worker.workerId] })).toEqual([])
+  }
+)

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startPrivateMariaDb, type TestMariaDb } from '../support/mariadb.ts'
+import { faultIds } from './injections/index.ts'
+import { runMatrix } from './run-matrix.ts'
+
+let server: TestMariaDb
+beforeAll(async () => {
+  server = await startPrivateMariaDb()
+})
+afterAll(() => server.stop())
+
+const kinds = faultIds.filter((id) => id !== 'F19')
+
+/** The short form of `npm run faults`, which a long run repeats with 100,000 tasks: every kind of fault at least once. */
+it('keeps every promise under every kind of fault', { timeout: 240_000 }, async () => {
+  const result = await runMatrix(server, {
+    tasks: 400,
+    workers: 3,
+    concurrency: 3,
+    seed: 7,
+    faults: kinds,
+    leaseMs: 3_000,
+    injectMs: 20_000,
+    pauseMs: 200,
+    drainMs: 120_000,
+    migrationCuts: 3,
+    databaseCuts: 1,
+    mutant: null,
+    say: () => undefined
+  })
+  const { violations, first, problems, notRun, folder } = result
+  expect({ violations: violations.slice(0, 5), first, problems, folder }).toEqual({
+    violations: [],
+    first: [],
+    problems: [],
+    folder
+  })
+  expect(result.ended).toBe(result.tasks)
+  expect(result.attempts).toBe(result.claims)
+  const done = Object.keys({ ...result.injected, ...notRun })
+  expect(done.sort()).toEqual([...kinds].sort())
+  expect(Object.entries(result.injected).filter(([, count]) => count === 0)).toEqual([])
+})

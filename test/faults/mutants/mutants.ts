@@ -1,0 +1,90 @@
+/*
+ * Engines that are broken on purpose. Each edit replaces a text of the real engine that must be there exactly once: when the engine
+ * changes, the fixture fails instead of proving nothing.
+ */
+
+export interface Edit {
+  /** Of the only file below src-main with this name. */
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+}
+
+export interface Mutant {
+  readonly what: string
+  /** See scenarios.ts. */
+  readonly scenario: string
+  readonly edits: readonly Edit[]
+}
+
+const holdsAll = `    task.workerId === fence.workerId &&
+    task.attempt === fence.attempt &&
+`
+const endGuard = `WHERE task.attempt = ended.attempt AND CAST(task.worker_id AS BINARY) <=> CAST(ended.worker AS BINARY)
+  AND task.state IN (\${leased})`
+const expiredLock = 'ORDER BY lease_until LIMIT ? FOR UPDATE SKIP LOCKED`'
+
+export const mutants: Readonly<Record<string, Mutant>> = {
+  'no-fence': {
+    what: 'the end of an attempt asks for a leased task only, not for whose and which attempt',
+    scenario: 'stale-holder',
+    edits: [
+      { file: 'held-leases.ts', find: holdsAll, replace: '' },
+      { file: 'end-attempts.ts', find: endGuard, replace: 'WHERE task.state IN (${leased})' }
+    ]
+  },
+  'owner-only-fence': {
+    what: 'the end of an attempt asks for the worker, not for the attempt',
+    scenario: 'stale-self',
+    edits: [
+      { file: 'held-leases.ts', find: '    task.attempt === fence.attempt &&\n', replace: '' },
+      {
+        file: 'end-attempts.ts',
+        find: endGuard,
+        replace: endGuard.replace('task.attempt = ended.attempt AND ', '')
+      }
+    ]
+  },
+  'recovery-by-id': {
+    what: 'recovery lists without a lock and writes by id alone',
+    scenario: 'rewound-by-recovery',
+    edits: [
+      { file: 'recover.ts', find: expiredLock, replace: 'ORDER BY lease_until LIMIT ?`' },
+      { file: 'end-attempts.ts', find: endGuard, replace: '' }
+    ]
+  },
+  'statement-retry': {
+    what: 'after a deadlock the statement alone is sent again, in a transaction that is gone',
+    scenario: 'deadlocked-settlement',
+    edits: [
+      {
+        file: 'transaction.ts',
+        find: '      if (error instanceof AppError && (isRetried(error) || this.session.isBroken)) this.doom = error\n',
+        replace: '      if (error instanceof AppError && isRetried(error)) return this.session.execute(sql, values)\n'
+      }
+    ]
+  },
+  'client-clock-lease': {
+    what: 'the lease is counted from the clock of the claiming machine',
+    scenario: 'skewed-claimer',
+    edits: [
+      {
+        file: 'claim.ts',
+        find: 'lease_until = NOW(6) + INTERVAL',
+        replace: 'lease_until = NOW(6) + INTERVAL ${process.env["CLIENT_SKEW_SECONDS"] ?? 0} SECOND + INTERVAL'
+      }
+    ]
+  },
+  'client-clock-due': {
+    what: 'what is due is decided by the clock of the claiming machine',
+    scenario: 'skewed-claimer',
+    edits: [
+      {
+        file: 'claim.ts',
+        find: 'run_at >= ? AND run_at <= NOW(6) AND (deadline_at',
+        replace:
+          'run_at >= ? AND run_at <= NOW(6) + INTERVAL ${process.env["CLIENT_SKEW_SECONDS"] ?? 0} SECOND AND (deadline_at'
+      }
+    ]
+  }
+}

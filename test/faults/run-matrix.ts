@@ -1,0 +1,268 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestMariaDb } from '../support/mariadb.ts'
+import { check, eventsOf, type Violation } from './checker.ts'
+import { readHistory } from './client-history.ts'
+import type { Evidence } from './evidence.ts'
+import { injections, withoutFakeTime, type FaultId, type Injection } from './injections/index.ts'
+import { stepDatabaseClock } from './scenarios/database-clock.ts'
+import { cutMigrations } from './scenarios/migration-power-cut.ts'
+import { FleetGauge, type FleetFigures } from './fleet-gauge.ts'
+import { collectEvidence } from './witness.ts'
+import { World } from './world.ts'
+
+export interface MatrixOptions {
+  readonly tasks: number
+  readonly workers: number
+  /** Tasks at once in each of them. */
+  readonly concurrency: number
+  readonly seed: number
+  readonly faults: readonly FaultId[]
+  readonly leaseMs: number
+  /** Injection goes on until the tasks have ended, at most so long (ms); each kind is injected once whatever happens. */
+  readonly injectMs: number
+  /** For everything to end after the last fault (ms). */
+  readonly drainMs: number
+  /** Pause between two injections (ms). */
+  readonly pauseMs: number
+  /** How often the migration (F13) is cut. */
+  readonly migrationCuts: number
+  readonly databaseCuts: number
+  readonly mutant: string | null
+  /** Told what is being done, for people who wait. */
+  readonly say: (text: string) => void
+}
+
+export interface MatrixResult {
+  readonly seed: number
+  readonly tasks: number
+  readonly ended: number
+  readonly eventsChecked: number
+  readonly claims: number
+  readonly recoveries: number
+  readonly attempts: number
+  readonly effects: number
+  readonly unknownSubmissions: number
+  readonly lostLeases: number
+  /** By kind. */
+  readonly injected: Readonly<Record<string, number>>
+  /** What was asked for and could not run, and why. */
+  readonly notRun: Readonly<Record<string, string>>
+  readonly violations: readonly Violation[]
+  /** Broken expectations that are no violation of the queue's promises, such as a process that did not end. */
+  readonly problems: readonly string[]
+  /** Of the first violation: every event of its task. */
+  readonly first: readonly string[]
+  readonly drainSeconds: number
+  readonly seconds: number
+  readonly fleet: FleetFigures
+  /** Histories and the output of the processes. */
+  readonly folder: string
+}
+
+/** The kinds that F19 has on for all of its time. */
+const soak: readonly FaultId[] = ['F1', 'F4', 'F10']
+
+export async function runMatrix(server: TestMariaDb, options: MatrixOptions): Promise<MatrixResult> {
+  const began = performance.now()
+  const wanted = new Set<FaultId>(options.faults.flatMap((id) => (id === 'F19' ? soak : [id])))
+  const injected = new Map<string, number>()
+  const notRun: Record<string, string> = {}
+  const outside = await runOutside(server, wanted, options, { injected, notRun })
+  const world = await World.make(server, {
+    workers: options.workers,
+    concurrency: options.concurrency,
+    leaseMs: options.leaseMs,
+    seed: options.seed,
+    mutant: options.mutant,
+    mix: {
+      deaths: wanted.has('F1'),
+      crashes: wanted.has('F2'),
+      duplicates: wanted.has('F11'),
+      poison: wanted.has('F12')
+    }
+  })
+  try {
+    await world.fleet.refill(options.workers)
+    const gauge = new FleetGauge(world)
+    await inject(world, wanted, options, { injected, notRun }, gauge)
+    const drainSeconds = await drain(world, options)
+    const fleet = await gauge.read()
+    const killed = await world.fleet.stop()
+    if (killed > 0) world.problems.push(`${killed} processes had to be killed at the end`)
+    const evidence = await gather(world, options.leaseMs)
+    const verdict = check(evidence)
+    const violations = [...outside.violations, ...verdict.violations]
+    const first = violations[0]
+    return {
+      seed: options.seed,
+      tasks: evidence.final.size,
+      ended: [...evidence.final.values()].filter(({ state }) => isEnd(state)).length,
+      eventsChecked: evidence.events.length + outside.events + historySize(evidence),
+      claims: verdict.claims,
+      recoveries: verdict.recoveries,
+      attempts: evidence.attempts.length,
+      effects: evidence.effects?.length ?? 0,
+      unknownSubmissions: world.producer.unknown.length,
+      lostLeases: evidence.history?.lostLeases ?? 0,
+      injected: Object.fromEntries(injected),
+      notRun,
+      violations,
+      problems: [...outside.problems, ...world.problems, ...world.producer.wrongAnswers, ...world.fleet.unexpectedEnds],
+      first: first ? eventsOf(first, evidence) : [],
+      drainSeconds,
+      seconds: Math.round((performance.now() - began) / 1_000),
+      fleet,
+      folder: world.folder
+    }
+  } finally {
+    await world.fleet.stop()
+    await world.close()
+  }
+}
+
+interface Tally {
+  readonly injected: Map<string, number>
+  readonly notRun: Record<string, string>
+}
+
+const add = ({ injected }: Tally, id: string, count: number): void =>
+  void injected.set(id, (injected.get(id) ?? 0) + count)
+
+interface Outside {
+  readonly problems: string[]
+  readonly violations: Violation[]
+  events: number
+}
+
+/** Those that need a server or a database of their own. */
+async function runOutside(
+  server: TestMariaDb,
+  wanted: ReadonlySet<FaultId>,
+  options: MatrixOptions,
+  tally: Tally
+): Promise<Outside> {
+  const outside: Outside = { problems: [], violations: [], events: 0 }
+  if (wanted.has('F13')) {
+    const { migrationCuts: cuts, databaseCuts, seed } = options
+    options.say('F13: migrations are cut')
+    const result = await cutMigrations(server, { cuts, databaseCuts, seed })
+    add(tally, 'F13', result.injected)
+    outside.problems.push(...result.problems)
+  }
+  if (!wanted.has('F9')) return outside
+  const reason = withoutFakeTime()
+  if (reason !== undefined) {
+    tally.notRun['F9'] = reason
+    return outside
+  }
+  options.say('F9: the clock of a database steps')
+  const result = await stepDatabaseClock({
+    leaseMs: options.leaseMs,
+    seed: options.seed,
+    tasks: 80,
+    deadlineMs: 60_000
+  })
+  add(tally, 'F9', result.injected)
+  outside.problems.push(...result.problems)
+  outside.violations.push(...result.violations)
+  outside.events += result.events
+  return outside
+}
+
+/** In rounds: each kind once a round, in an order of the seed's, until the tasks have ended or the time is over. */
+async function inject(
+  world: World,
+  wanted: ReadonlySet<FaultId>,
+  options: MatrixOptions,
+  tally: Tally,
+  gauge: FleetGauge
+): Promise<void> {
+  const able = injections.filter(({ id, unable }) => {
+    const reason = wanted.has(id) ? unable?.() : undefined
+    if (reason !== undefined) tally.notRun[id] = reason
+    return wanted.has(id) && reason === undefined
+  })
+  const feeder = new Feeder(world, options.tasks)
+  if (wanted.has('F12')) await world.producer.poisonRows(world.admin)
+  const until = performance.now() + options.injectMs
+  for (let round = 0; round === 0 || (performance.now() < until && !(await feeder.isDone())); round++)
+    for (const injection of world.random.shuffled(able)) {
+      if (round > 0 && (performance.now() > until || (await feeder.isDone()))) break
+      await feeder.feed()
+      await sleep(options.pauseMs)
+      await gauge.sample()
+      options.say(`${injection.id} with ${await world.unfinished()} tasks open`)
+      add(tally, injection.id, await injectOnce(world, injection))
+      world.heal(world.fleet.refill(options.workers))
+    }
+  await feeder.finish()
+  for (const [id, count] of Object.entries(world.producer.counts)) if (count > 0) add(tally, id, count)
+}
+
+async function injectOnce(world: World, injection: Injection): Promise<number> {
+  try {
+    return await injection.inject(world)
+  } catch (error) {
+    world.problems.push(`${injection.id}: ${String(error)}`)
+    return 0
+  }
+}
+
+/** Keeps tasks waiting while faults are injected: a fault on an idle queue would prove nothing. */
+class Feeder {
+  private readonly world: World
+  private left: number
+
+  constructor(world: World, tasks: number) {
+    this.world = world
+    this.left = tasks
+  }
+
+  async feed(): Promise<void> {
+    const open = await this.world.unfinished()
+    const wanted = this.left > 0 ? Math.min(this.left, mostWaiting) : fewestWaiting
+    if (open >= wanted) return
+    this.left -= wanted - open
+    await this.world.producer.submit(wanted - open)
+  }
+
+  /** What is still to be submitted when the time for faults is over. */
+  async finish(): Promise<void> {
+    if (this.left > 0) await this.world.producer.submit(this.left)
+    this.left = 0
+  }
+
+  async isDone(): Promise<boolean> {
+    return this.left <= 0 && (await this.world.unfinished()) === 0
+  }
+}
+
+const mostWaiting = 600
+const fewestWaiting = 50
+
+/** How long everything took to end after the last fault had healed. */
+async function drain(world: World, { drainMs, workers, say }: MatrixOptions): Promise<number> {
+  await world.healed()
+  await world.fleet.refill(workers)
+  say(`all faults are over; ${await world.unfinished()} tasks are open`)
+  const began = performance.now()
+  while ((await world.unfinished()) > 0 && performance.now() - began < drainMs) await sleep(250)
+  return Math.round((performance.now() - began) / 100) / 10
+}
+
+async function gather(world: World, leaseMs: number): Promise<Evidence> {
+  const { producer, fleet } = world
+  return {
+    ...(await collectEvidence(world.admin)),
+    effects: await world.effects(),
+    submitted: producer.submitted,
+    unknown: producer.unknown,
+    expected: producer.expected,
+    history: readHistory(fleet.histories),
+    leaseMs,
+    operators: ['test']
+  }
+}
+
+const historySize = ({ history }: Evidence): number => (history ? history.claims.length + history.settles.length : 0)
+const isEnd = (state: string): boolean => ['SUCCESS', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED'].includes(state)

@@ -1,0 +1,92 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startPrivateMariaDb, type TestMariaDb } from '../../support/mariadb.ts'
+import { check, type Violation } from '../checker.ts'
+import { collectEvidence } from '../witness.ts'
+import { readHistory } from '../client-history.ts'
+import { fakeTimeLibrary } from '../injections/index.ts'
+import { World } from '../world.ts'
+
+export interface ClockSteps {
+  readonly injected: number
+  readonly problems: readonly string[]
+  readonly violations: readonly Violation[]
+  readonly events: number
+}
+
+/**
+ * F9: the database's clock steps ten minutes ahead and back again under load. What may happen is what is written in docs/delivery.md:
+ * leases end early or late and due times move; no write gets past a fence, and nothing is lost or doubled. The checks of times (I9) do not
+ * apply to a clock that steps between a claim and its end.
+ */
+export async function stepDatabaseClock(options: {
+  readonly leaseMs: number
+  readonly seed: number
+  readonly tasks: number
+  readonly deadlineMs: number
+}): Promise<ClockSteps> {
+  const file = join(mkdtempSync(join(tmpdir(), 'taskdeck-clock-')), 'clock')
+  writeFileSync(file, '+0\n')
+  const server = await underFakeTime(file, () => startPrivateMariaDb())
+  try {
+    const mix = { deaths: false, crashes: false, duplicates: true, poison: false }
+    const world = await World.make(server, {
+      workers: 2,
+      concurrency: 3,
+      leaseMs: options.leaseMs,
+      seed: options.seed,
+      mix,
+      mutant: null
+    })
+    try {
+      await world.fleet.refill(2)
+      for (const offset of ['+10m', '+0', '-10m', '+0']) {
+        await world.producer.submit(Math.ceil(options.tasks / 4))
+        await sleep(300)
+        writeFileSync(file, `${offset}\n`)
+        await sleep(1_500)
+      }
+      const until = performance.now() + options.deadlineMs
+      while ((await world.unfinished()) > 0 && performance.now() < until) await sleep(250)
+      const killed = await world.fleet.stop()
+      const evidence = {
+        ...(await collectEvidence(world.admin)),
+        effects: await world.effects(),
+        submitted: world.producer.submitted,
+        unknown: world.producer.unknown,
+        history: readHistory(world.fleet.histories),
+        operators: ['test']
+      }
+      const { violations } = check(evidence)
+      return {
+        injected: 4,
+        problems: killed > 0 ? [`F9: ${killed} processes had to be killed`] : [],
+        violations: violations.filter(({ rule }) => rule !== 'I9'),
+        events: evidence.events.length
+      }
+    } finally {
+      await world.fleet.stop()
+      await world.close()
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+/** The server inherits the environment of the moment in which it starts. */
+async function underFakeTime(file: string, start: () => Promise<TestMariaDb>): Promise<TestMariaDb> {
+  const fake = {
+    LD_PRELOAD: fakeTimeLibrary() ?? '',
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_CACHE_DURATION: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1'
+  }
+  Object.assign(process.env, fake)
+  try {
+    return await start()
+  } finally {
+    for (const name of Object.keys(fake)) delete process.env[name]
+  }
+}

@@ -1,0 +1,153 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import mysql, { type Connection } from 'mysql2/promise'
+import type { TestMariaDb } from '../support/mariadb.ts'
+import { openTestQueue } from '../support/open-queue.ts'
+import { Fleet, type FleetMember } from './fleet.ts'
+import { Producer, type Mix } from './producer.ts'
+import { seededRandom, type SeededRandom } from './seeded-random.ts'
+import { installWitness } from './witness.ts'
+
+export interface WorldOptions {
+  readonly workers: number
+  /** Tasks at once in each of them. */
+  readonly concurrency: number
+  readonly leaseMs: number
+  readonly seed: number
+  readonly mix: Mix
+  readonly mutant: string | null
+}
+
+/** How often the workers look for expired leases; two of these and a lease bound every recovery. */
+export const sweepMs = 500
+const graceMs = 5_000
+const victimDeadlineMs = 60_000
+const database = 'faults'
+const ledger = 'ledger'
+
+/** A queue with its witness, a producer and a fleet, which the injections torment. */
+export class World {
+  readonly options: WorldOptions
+  readonly server: TestMariaDb
+  readonly random: SeededRandom
+  readonly folder = mkdtempSync(join(tmpdir(), 'taskdeck-faults-'))
+  readonly problems: string[] = []
+  fleet!: Fleet
+  producer!: Producer
+  private connection!: Connection
+  private readonly afflicted = new Set<FleetMember>()
+  private readonly healing = new Set<Promise<unknown>>()
+
+  private constructor(server: TestMariaDb, options: WorldOptions) {
+    this.server = server
+    this.options = options
+    this.random = seededRandom(options.seed)
+  }
+
+  static async make(server: TestMariaDb, options: WorldOptions): Promise<World> {
+    const world = new World(server, options)
+    await world.prepare()
+    return world
+  }
+
+  private async prepare(): Promise<void> {
+    const { server, options } = this
+    const url = await server.createDatabase(database)
+    const ledgerUrl = await server.createDatabase(ledger)
+    await (await openTestQueue(url)).close()
+    await this.reconnect()
+    await installWitness(this.connection)
+    await this.connection.query(
+      `CREATE TABLE ${ledger}.effect (idempotency_key VARCHAR(200) CHARACTER SET ascii PRIMARY KEY,
+        title VARCHAR(200) NOT NULL, attempt INT NOT NULL, calls INT NOT NULL)`
+    )
+    this.fleet = new Fleet({
+      admin: () => this.connection,
+      server: { host: server.host, port: server.port },
+      database,
+      ledgerUrl,
+      concurrency: options.concurrency,
+      leaseMs: options.leaseMs,
+      recoverMs: sweepMs,
+      graceMs,
+      folder: this.folder,
+      mutant: options.mutant
+    })
+    this.producer = await Producer.open(url, this.random, options.mix)
+  }
+
+  /** The administrator's session; it does not go through any proxy. */
+  get admin(): Connection {
+    return this.connection
+  }
+
+  async connect(): Promise<Connection> {
+    const { server } = this
+    const address = { host: server.host, port: server.port, user: server.user, password: server.password }
+    const connection = await mysql.createConnection({ ...address, database, connectTimeout: 10_000 })
+    connection.on('error', () => undefined) // a kill of the server is part of the run
+    return connection
+  }
+
+  /** After the server was killed. */
+  async reconnect(): Promise<void> {
+    this.connection?.destroy()
+    this.connection = await this.connect()
+  }
+
+  async number(sql: string): Promise<number> {
+    const [rows] = await this.connection.query(sql)
+    return Number((rows as { n: number | string }[])[0]?.n)
+  }
+
+  /** Not ended yet. */
+  unfinished(): Promise<number> {
+    return this.number('SELECT COUNT(*) AS n FROM taskdeck_task WHERE finished_at IS NULL')
+  }
+
+  effects(): Promise<{ title: string; calls: number }[]> {
+    return this.connection
+      .query(`SELECT title, calls FROM ${ledger}.effect`)
+      .then(([rows]) => rows as { title: string; calls: number }[])
+  }
+
+  /**
+   * A live process that nothing else is being done to. Waits until half of the fleet is well: on a slow machine processes would
+   * otherwise die as fast as they start, and nothing would ever be worked on. Undefined when that takes too long.
+   */
+  async victim(): Promise<FleetMember | undefined> {
+    for (const until = performance.now() + victimDeadlineMs; performance.now() < until; await sleep(100)) {
+      const well = this.fleet.members.filter((member) => !this.afflicted.has(member))
+      if (well.length > this.options.workers / 2) return this.random.pick(well)
+    }
+    return undefined
+  }
+
+  /** Keeps other faults off the process until `ms` have passed and `cure` has run. */
+  afflict(member: FleetMember, ms: number, cure: () => void): void {
+    this.afflicted.add(member)
+    const over = sleep(ms).then(() => {
+      cure()
+      this.afflicted.delete(member)
+    })
+    this.heal(over)
+  }
+
+  /** Goes on in the background: faults may overlap. Its failure is the run's. */
+  heal(work: Promise<unknown>): void {
+    const watched = work.catch((error: unknown) => void this.problems.push(String(error)))
+    this.healing.add(watched)
+    void watched.finally(() => this.healing.delete(watched))
+  }
+
+  async healed(): Promise<void> {
+    while (this.healing.size > 0) await Promise.all(this.healing)
+  }
+
+  async close(): Promise<void> {
+    await this.producer.close()
+    this.connection.destroy()
+  }
+}
