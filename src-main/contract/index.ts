@@ -188,7 +188,7 @@ export const handlerView = z.object({
 export type HandlerView = z.infer<typeof handlerView>
 
 export const localWorkerView = z.object({
-  status: z.enum(['stopped', 'starting', 'running', 'stopping']),
+  status: z.enum(['stopped', 'starting', 'running', 'quiet', 'stopping']),
   connectionId,
   workerId: z.string().nullable(),
   slots: z.int(),

@@ -33,5 +33,6 @@ export const liveWorker = (changes: Partial<WorkerRow> = {}): WorkerRow => ({
   claimP99Ms: null,
   database: 'ok',
   fault: null,
+  request: null,
   ...changes
 })

@@ -1,13 +1,18 @@
 import { z } from 'zod'
 import { taskId, taskState } from './task.ts'
 
+/** What another process may ask a worker for: to claim nothing more and finish what runs; to stop, with its grace. */
+export const workerRequest = z.enum(['QUIET', 'STOP'])
+export type WorkerRequest = z.infer<typeof workerRequest>
+
 /** What one worker process last said about itself. Times are the database's, milliseconds since the epoch. */
 export const workerRow = z.object({
   id: z.string(),
   host: z.string(),
   pid: z.int(),
   version: z.string(),
-  status: z.enum(['running', 'stopping', 'stopped']),
+  /** `quiet`: it was asked to claim nothing more; running tasks go on. */
+  status: z.enum(['running', 'quiet', 'stopping', 'stopped']),
   slots: z.int(),
   running: z.int(),
   /** Handler threads alive. */
@@ -24,7 +29,9 @@ export const workerRow = z.object({
   /** `ok`, or the code of the last database error. */
   database: z.string(),
   /** Faults the worker or its store noticed, such as a second process under its id. */
-  fault: z.string().nullable()
+  fault: z.string().nullable(),
+  /** What was asked of it, whether it has followed yet or not. */
+  request: workerRequest.nullable().default(null)
 })
 export type WorkerRow = z.infer<typeof workerRow>
 

@@ -36,7 +36,7 @@ export {
   type InterruptReason,
   type NewArtifactFile
 } from '../queue/pool/handler.ts'
-export type { WorkerStatus } from '../queue/pool/index.ts'
+export type { EndedHookedAttempt, HookedAttempt, WorkerHooks, WorkerStatus } from '../queue/pool/index.ts'
 export type { ActionResult, SubmitResult } from '../queue/task-store.ts'
 export type {
   OpenQueueOptions,

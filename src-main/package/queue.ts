@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { LogLevel, OperatorAction, Policy, PolicyInput, PolicyScope, TaskDetail } from '../kernel/index.ts'
-import type { WorkerStatus } from '../queue/pool/index.ts'
+import type { WorkerHooks, WorkerStatus } from '../queue/pool/index.ts'
 import type { ActionResult, SubmitResult } from '../queue/task-store.ts'
 import type { HandlerTask, NamedTask, TaskInput } from './task-input.ts'
 
@@ -49,6 +49,8 @@ export interface StartWorkerOptions {
   readonly artifactDays?: number
   /** Offers Prometheus metrics at http://127.0.0.1:PORT/metrics (0: any free port); see docs/metrics.md. Default: none. */
   readonly metricsPort?: number
+  /** Told of each step of the worker and its attempts; cannot hurt them. */
+  readonly hooks?: WorkerHooks
   /** The worker's own log. Default: nothing is written. */
   readonly onLog?: (line: WorkerLine) => void
 }
@@ -60,6 +62,8 @@ export interface QueueWorker {
   status(): WorkerStatus
   /** Claims nothing more at once and resolves when all is handed back or done, `graceMs` at the latest. Idempotent. */
   stop(): Promise<void>
+  /** Resolves once it has stopped: by `stop`, or because another process asked for it. */
+  readonly finished: Promise<void>
 }
 
 export interface QueuePolicies {

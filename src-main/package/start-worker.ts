@@ -42,6 +42,7 @@ export async function startWorker(where: Where, meter: Meter, options: StartWork
       pollMs: options.pollMs,
       recoverMs: options.recoverMs,
       graceMs: options.graceMs,
+      hooks: options.hooks,
       onLog: options.onLog
     })
     opened.add(() => worker.stop())
@@ -56,11 +57,16 @@ export async function startWorker(where: Where, meter: Meter, options: StartWork
 
 function running(worker: Worker, opened: StopStack, metricsUrl: string | null): QueueWorker {
   let stopping: Promise<void> | undefined
+  const stop = (): Promise<void> => (stopping ??= opened.stop())
+  // Another process may ask it to stop: then its connections are of no use either.
+  const finished = worker.finished.then(stop)
+  finished.catch(() => undefined) // `stop` tells
   return {
     id: worker.status().workerId,
     metricsUrl,
     status: () => worker.status(),
-    stop: () => (stopping ??= opened.stop())
+    finished,
+    stop
   }
 }
 

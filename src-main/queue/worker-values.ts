@@ -9,6 +9,16 @@ export function checkWorkerId(id: string): void {
     throw invalid('A worker id has 1 to 100 letters, digits or signs, and no spaces.')
 }
 
+interface Process {
+  readonly pid: number
+  readonly host: string
+}
+
+/** The fault of a worker whose id a second live process reports too: neither can tell its tasks from the other's. */
+export function twoProcesses(one: Process & { readonly id: string }, other: Process): string {
+  return `Two processes report as ${one.id}: ${other.pid} on ${other.host} and ${one.pid} on ${one.host}. Give each an id of its own.`
+}
+
 /** A checkpoint is kept byte for byte, so a broken or too large one is refused. Throws INVALID_INPUT. */
 export function checkCheckpoint(checkpoint: string | undefined): void {
   if (checkpoint === undefined) return

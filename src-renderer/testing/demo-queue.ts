@@ -98,7 +98,8 @@ function workersAt(scene: QueueScene, at: number): WorkerRow[] {
       claimP95Ms: 6.4,
       claimP99Ms: 11,
       database: 'ok',
-      fault: null
+      fault: null,
+      request: null
     }
   })
 }

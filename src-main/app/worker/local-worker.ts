@@ -184,6 +184,7 @@ export class LocalWorker {
       throw error
     }
     this.running = { ...start, worker, queue, sample: null }
+    void worker.finished.then(() => this.endedItself(worker))
     this.pulse = new AbortController()
     void this.beat(this.pulse.signal)
   }
@@ -202,6 +203,11 @@ export class LocalWorker {
       this.sendLines()
       this.enter('stopped')
     }
+  }
+
+  /** Another process asked the worker to stop. */
+  private endedItself(worker: Worker): void {
+    if (this.running?.worker === worker) this.stop().catch((error: unknown) => this.options.log.bug(error))
   }
 
   private sampleOf({ worker, queue, connectionId }: Running, kind: SampleKind): SampleWorkload {

@@ -30,9 +30,12 @@ export class PoolJob {
   /** Monotonic ms. */
   readonly queuedAt: number
 
-  constructor(claimed: ClaimedTask, queuedAt: number) {
+  private readonly watched: boolean
+
+  constructor(claimed: ClaimedTask, queuedAt: number, watched = false) {
     this.claimed = claimed
     this.queuedAt = queuedAt
+    this.watched = watched || claimed.timeoutMs !== null
   }
 
   note(message: Extract<FromThread, { kind: 'progress' | 'artifact' | 'ended' }>): void {
@@ -41,7 +44,7 @@ export class PoolJob {
   }
 
   handed(handover: number): HandedTask {
-    const { fence, type, payload, idempotencyKey, checkpoint, timeoutMs } = this.claimed
+    const { fence, type, payload, idempotencyKey, checkpoint } = this.claimed
     return {
       handover,
       taskId: fence.taskId,
@@ -50,7 +53,7 @@ export class PoolJob {
       payload,
       idempotencyKey,
       checkpoint,
-      watched: timeoutMs !== null
+      watched: this.watched
     }
   }
 }

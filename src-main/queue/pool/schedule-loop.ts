@@ -11,7 +11,7 @@ export interface ScheduleLoopOptions {
 }
 
 /** A schedule that another process made is seen within this: well before its tick counts as missed. */
-export const longestScheduleWaitMs = 10_000
+const longestScheduleWaitMs = 10_000
 /** Never sooner again than this, or a tick that stays due would be asked for without end. */
 const shortestWaitMs = 50
 /** Processes that wake for one tick do so one after the other: the later ones find it done. */

@@ -13,13 +13,14 @@ describe('ThreadPool', () => {
     }
     const nothing = (): undefined => undefined
     const mode = 'run' as const
-    const config = { mode, builtIn: false, files: [], fileOfType: {}, artifactDir: '', cacheDir: '' }
+    const config = { mode, builtIn: false, files: [], fileOfType: {}, errorRules: [], artifactDir: '', cacheDir: '' }
     const pool = new ThreadPool({
       clock,
       slots: 1,
       start: { config, memoryMb: 64 },
       timeoutGraceMs: 1,
-      listener: { ended: nothing, request: nothing, note: nothing }
+      watchAll: false,
+      listener: { started: nothing, ended: nothing, request: nothing, note: nothing }
     })
     pool.resize(2)
     expect([sleeps, pool.threadCount]).toEqual([0, 0])

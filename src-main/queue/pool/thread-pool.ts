@@ -10,6 +10,8 @@ import { threadLimits } from './protocol.ts'
 import { TypeDurations } from './type-durations.ts'
 
 export interface ThreadPoolListener {
+  /** The handler begins; told of every task with `watchAll`, else of those with a timeout. */
+  started(job: PoolJob): void
   /** Exactly once for each submitted task. */
   ended(job: PoolJob, end: JobEnd): void
   request(job: PoolJob, request: ThreadRequest): void
@@ -22,6 +24,8 @@ export interface ThreadPoolOptions {
   readonly start: ThreadStart
   /** After its timeout a handler may take this long to stop by itself. */
   readonly timeoutGraceMs: number
+  /** Have each task's beginning told: a message more for each. */
+  readonly watchAll: boolean
   readonly listener: ThreadPoolListener
 }
 
@@ -75,7 +79,7 @@ export class ThreadPool implements PoolThreadListener {
 
   submit(tasks: readonly ClaimedTask[]): PoolJob[] {
     const now = this.options.clock.monotonic()
-    const jobs = tasks.map((task) => new PoolJob(task, now))
+    const jobs = tasks.map((task) => new PoolJob(task, now, this.options.watchAll))
     this.queue.push(...jobs)
     this.dispatch()
     return jobs
@@ -139,6 +143,7 @@ export class ThreadPool implements PoolThreadListener {
 
   started(job: PoolJob): void {
     const { timeoutMs } = job.claimed
+    this.options.listener.started(job)
     if (timeoutMs === null) return
     this.later(timeoutMs, job.done.signal, () => this.interrupt(job, 'timeout', this.options.timeoutGraceMs))
   }

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { newTask, systemClock, type NewTaskInput } from '../../kernel/index.ts'
+import { deadLetterFilter, newTask, systemClock, type NewTaskInput } from '../../kernel/index.ts'
 import type { ActionResult, SettleResult, SubmitResult, TaskStore } from '../task-store.ts'
 import { HintListener, hintText, loopback } from './hint-listener.ts'
 import { withHints } from './work-hints.ts'
@@ -42,6 +42,9 @@ describe('withHints', () => {
       submit: (): Promise<SubmitResult[]> => Promise.resolve([answer]),
       act: () => Promise.resolve(action),
       settle: () => Promise.resolve(settled),
+      replay: () => Promise.resolve({ changed: 2, skipped: 0, nextCursor: null }),
+      resolveDeadLetter: () => Promise.resolve(action),
+      setPolicy: () => Promise.resolve(),
       runSchedules: () => Promise.resolve({ submitted: 1, nextInMs: null }),
       get(): Promise<undefined> {
         if (this !== inner) throw new Error('not its own this')
@@ -69,6 +72,9 @@ describe('withHints', () => {
   it.each([
     ['submitted', () => store.submit([task()])],
     ['released or resumed', () => store.act('1', 'resume')],
+    ['replayed', () => store.resolveDeadLetter('1', 'replay')],
+    ['replayed with others', () => store.replay(deadLetterFilter.parse({}), '9', 10, null)],
+    ['kept from them by a policy', () => store.setPolicy({ scope: 'TYPE', name: 't' })],
     ['submitted by a schedule', () => store.runSchedules()],
     [
       'handed back',

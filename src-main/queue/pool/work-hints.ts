@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { hostname } from 'node:os'
 import { AppError, withDeadline, type Clock, type NewTask } from '../../kernel/index.ts'
-import type { SettleResult, SubmitResult, TaskStore } from '../task-store.ts'
+import type { ActionResult, SettleResult, SubmitResult, TaskStore } from '../task-store.ts'
 import { hintText, loopback } from './hint-listener.ts'
 
 /** Workers come and go: how long a look at their ports is good for. */
@@ -33,28 +33,35 @@ export function withHints<Store extends TaskStore>(store: Store, options: WorkHi
   })
 }
 
-type Telling = Pick<TaskStore, 'submit' | 'act' | 'settle' | 'runSchedules' | 'close'>
+type Telling = Pick<
+  TaskStore,
+  'submit' | 'act' | 'settle' | 'replay' | 'resolveDeadLetter' | 'runSchedules' | 'setPolicy' | 'removePolicy' | 'close'
+>
 
 function tellingMethods(store: TaskStore, hints: WorkHints): Telling {
   const tellIf = <T>(made: (result: T) => boolean, result: T): T => {
     if (made(result)) hints.tell()
     return result
   }
+  const always = (): boolean => true
   return {
     submit: async (tasks) => tellIf((results) => madeDue(tasks, results), await store.submit(tasks)),
-    act: async (taskId, action) =>
-      tellIf(
-        ({ status, ...result }) => status === 'done' && 'to' in result && result.to === 'QUEUED',
-        await store.act(taskId, action)
-      ),
+    act: async (...call) => tellIf(isQueued, await store.act(...call)),
     settle: async (settlements) => tellIf(letGo, await store.settle(settlements)),
+    replay: async (...call) => tellIf(({ changed }) => changed > 0, await store.replay(...call)),
+    resolveDeadLetter: async (...call) => tellIf(isQueued, await store.resolveDeadLetter(...call)),
     runSchedules: async () => tellIf(({ submitted }) => submitted > 0, await store.runSchedules()),
+    // What was disabled or at its limit may be taken now.
+    setPolicy: async (policy) => tellIf(always, await store.setPolicy(policy)),
+    removePolicy: async (...call) => tellIf(always, await store.removePolicy(...call)),
     close: async () => {
       hints.close()
       await store.close()
     }
   }
 }
+
+const isQueued = (result: ActionResult): boolean => result.status === 'done' && result.to === 'QUEUED'
 
 /** One that is due later is found by a poll: no clock but the database's says when that is. */
 const madeDue = (tasks: readonly NewTask[], results: readonly SubmitResult[]): boolean =>

@@ -4,6 +4,7 @@ import type { AppError, Clock, LogLevel, Percentiles } from '../../kernel/index.
 import type { RowSink } from '../row-sink.ts'
 import type { TaskStore } from '../task-store.ts'
 import type { HandlerCatalogReading, HandlerSource } from './handler-catalog.ts'
+import type { WorkerHooks } from './worker-hooks.ts'
 
 export interface WorkerLogLine {
   /** Milliseconds since the epoch, UTC, by the local clock. */
@@ -45,6 +46,9 @@ export interface WorkerOptions {
   readonly cancelGraceMs?: number
   /** Heap of one handler thread, MB. Default 512. */
   readonly threadMemoryMb?: number
+  /** Listen for hints of new work from processes on this host (a UDP port of the loopback address). Default true. */
+  readonly hints?: boolean
+  readonly hooks?: WorkerHooks
   readonly onLog?: (line: WorkerLogLine) => void
   /** The status changed in something other than counts. */
   readonly onChange?: (status: WorkerStatus) => void
@@ -60,6 +64,8 @@ const workerDefaults = {
   timeoutGraceMs: 1_000,
   cancelGraceMs: 10_000,
   threadMemoryMb: 512,
+  hints: true,
+  hooks: {},
   onLog: () => undefined,
   onChange: () => undefined
 } as const satisfies Partial<WorkerOptions>
@@ -78,13 +84,16 @@ export function withDefaults(given: WorkerOptions): Required<WorkerOptions> {
     timeoutGraceMs: given.timeoutGraceMs ?? workerDefaults.timeoutGraceMs,
     cancelGraceMs: given.cancelGraceMs ?? workerDefaults.cancelGraceMs,
     threadMemoryMb: given.threadMemoryMb ?? workerDefaults.threadMemoryMb,
+    hints: given.hints ?? workerDefaults.hints,
+    hooks: given.hooks ?? workerDefaults.hooks,
     onLog: given.onLog ?? workerDefaults.onLog,
     onChange: given.onChange ?? workerDefaults.onChange
   }
 }
 
 export interface WorkerStatus {
-  readonly status: 'stopped' | 'starting' | 'running' | 'stopping'
+  /** `quiet`: another process asked that it claims nothing more; what runs goes on. */
+  readonly status: 'stopped' | 'starting' | 'running' | 'quiet' | 'stopping'
   readonly workerId: string
   readonly slots: number
   /** Leases whose handler has not ended. */
@@ -106,6 +115,8 @@ export interface Worker {
   start(): Promise<void>
   /** Idempotent; see `graceMs`. */
   stop(): Promise<void>
+  /** Resolves once it has stopped, by `stop` or because another process asked for it. Never rejects. */
+  readonly finished: Promise<void>
   resize(slots: number): void
   /** Polls now: work was just submitted. */
   nudge(): void

@@ -1,27 +1,37 @@
-import { workerAliveMs, type SqlDatabase, type SqlRow, type SqlRunner, type WorkerRow } from '../../kernel/index.ts'
+import {
+  workerAliveMs,
+  workerRequest,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlRunner,
+  type WorkerRequest,
+  type WorkerRow
+} from '../../kernel/index.ts'
 import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
-import { checkWorkerId, forgottenWorkers } from '../worker-values.ts'
+import { checkWorkerId, forgottenWorkers, twoProcesses } from '../worker-values.ts'
 import { count, countOrNull, microseconds, text, textOrNull, time, timeOrNull } from './row-values.ts'
 import { marks, padded, perLength } from './statement-text.ts'
 
 const mostWorkers = 1_000
+const mostHinted = 64
 
 const lockWorker = `
-SELECT incarnation, status, host, pid, last_heartbeat_at > NOW(6) - INTERVAL ? MICROSECOND AS alive
+SELECT incarnation, status, request, host, pid, last_heartbeat_at > NOW(6) - INTERVAL ? MICROSECOND AS alive
 FROM taskdeck_worker WHERE id = ? FOR UPDATE`
 
 const columns = `host, pid, version, status, slots, running, threads, queued, last_poll_at, last_claim_at, claim_p50_ms, claim_p95_ms,
-  claim_p99_ms, database_state, fault`
+  claim_p99_ms, database_state, fault, hint_port`
 
-/** started_at is compared with the incarnation before that is replaced: assignments run from left to right. */
+/** started_at and request are compared with the incarnation before that is replaced: assignments run from left to right. */
 const writeWorker = `
 INSERT INTO taskdeck_worker (id, incarnation, started_at, last_heartbeat_at, ${columns})
 VALUES (?, ?, NOW(6), NOW(6), ?, ?, ?, ?, ?, ?, ?, ?, NOW(6) - INTERVAL ? MICROSECOND, NOW(6) - INTERVAL ? MICROSECOND,
-  ?, ?, ?, ?, ?)
+  ?, ?, ?, ?, ?, ?)
 ON DUPLICATE KEY UPDATE
   started_at = CASE WHEN incarnation = VALUES(incarnation) THEN started_at ELSE NOW(6) END,
+  request = CASE WHEN incarnation = VALUES(incarnation) THEN request END,
   incarnation = VALUES(incarnation), last_heartbeat_at = NOW(6),
   ${columns
     .split(',')
@@ -29,8 +39,14 @@ ON DUPLICATE KEY UPDATE
     .join(', ')}`
 
 export const newestWorkers = `
-SELECT id, started_at, last_heartbeat_at, ${columns} FROM taskdeck_worker FORCE INDEX (taskdeck_worker_heartbeat)
+SELECT id, started_at, last_heartbeat_at, request, ${columns} FROM taskdeck_worker FORCE INDEX (taskdeck_worker_heartbeat)
 ORDER BY last_heartbeat_at DESC LIMIT ${mostWorkers}`
+
+/** By age and host: the rows of live workers are few. */
+export const findHintPorts = `
+SELECT hint_port FROM taskdeck_worker FORCE INDEX (taskdeck_worker_heartbeat)
+WHERE last_heartbeat_at > NOW(6) - INTERVAL ${microseconds(workerAliveMs)} MICROSECOND
+  AND host = ? AND hint_port IS NOT NULL AND status = 'running' LIMIT ${mostHinted}`
 
 const isForgotten = `last_heartbeat_at < NOW(6) - INTERVAL ${microseconds(forgottenWorkers.stoppedForMs)} MICROSECOND
   AND (status = 'stopped' OR last_heartbeat_at < NOW(6) - INTERVAL ${microseconds(forgottenWorkers.silentForMs)} MICROSECOND)`
@@ -53,15 +69,15 @@ export async function forgetWorkers(database: SqlDatabase): Promise<void> {
 }
 
 /** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
-export async function reportWorker(database: SqlDatabase, report: WorkerReport): Promise<void> {
+export async function reportWorker(database: SqlDatabase, report: WorkerReport): Promise<WorkerRequest | null> {
   checkWorkerId(report.id)
-  const work = async (runner: SqlRunner): Promise<void> => {
+  const work = async (runner: SqlRunner): Promise<WorkerRequest | null> => {
     const [known] = (await runner.execute(lockWorker, [microseconds(workerAliveMs), report.id])).rows
     const fault = duplicateFault(known, report) ?? report.fault
     await runner.execute(writeWorker, [
       report.id,
       truncateUtf8(report.incarnation, 64),
-      truncateUtf8(report.host, 255),
+      hostText(report.host),
       report.pid,
       truncateUtf8(report.version, 40),
       report.status,
@@ -75,10 +91,35 @@ export async function reportWorker(database: SqlDatabase, report: WorkerReport):
       report.claimP95Ms,
       report.claimP99Ms,
       truncateUtf8(report.database, 64),
-      fault === null ? null : truncateUtf8(fault, 400)
+      fault === null ? null : truncateUtf8(fault, 400),
+      report.hintPort
     ])
+    return known && text(known, 'incarnation') === report.incarnation ? toRequest(known) : null
   }
-  await database.transaction(work, { readBack: () => Promise.resolve(undefined) })
+  return database.transaction(work, { readBack: () => Promise.resolve(undefined) })
+}
+
+export async function requestWorker(
+  database: SqlDatabase,
+  id: string,
+  request: WorkerRequest | null
+): Promise<boolean> {
+  checkWorkerId(id)
+  const { affectedRows } = await database.execute('UPDATE taskdeck_worker SET request = ? WHERE id = ?', [request, id])
+  return affectedRows > 0
+}
+
+export async function hintPorts(database: SqlDatabase, host: string): Promise<number[]> {
+  const { rows } = await database.execute(findHintPorts, [hostText(host)])
+  return rows.map((row) => count(row, 'hint_port'))
+}
+
+const hostText = (host: string): string => truncateUtf8(host, 255)
+
+/** What someone else wrote there and is no request asks for nothing. */
+function toRequest(row: SqlRow): WorkerRequest | null {
+  const parsed = workerRequest.safeParse(row['request'])
+  return parsed.success ? parsed.data : null
 }
 
 const ago = (ms: number | null): number | null => (ms === null ? null : microseconds(clampDelay(ms)))
@@ -87,7 +128,7 @@ function duplicateFault(known: SqlRow | undefined, report: WorkerReport): string
   if (!known || text(known, 'incarnation') === report.incarnation || text(known, 'status') === 'stopped')
     return undefined
   if (count(known, 'alive') === 0) return undefined
-  return `Two processes report as ${report.id}: ${count(known, 'pid')} on ${text(known, 'host')} and ${report.pid} on ${report.host}.`
+  return twoProcesses(report, { pid: count(known, 'pid'), host: text(known, 'host') })
 }
 
 export function toWorker(row: SqlRow): WorkerRow {
@@ -109,6 +150,7 @@ export function toWorker(row: SqlRow): WorkerRow {
     claimP95Ms: countOrNull(row, 'claim_p95_ms'),
     claimP99Ms: countOrNull(row, 'claim_p99_ms'),
     database: text(row, 'database_state'),
-    fault: textOrNull(row, 'fault')
+    fault: textOrNull(row, 'fault'),
+    request: toRequest(row)
   }
 }

@@ -1,33 +1,42 @@
-import { workerAliveMs, type WorkerRow } from '../../kernel/index.ts'
+import { workerAliveMs, workerRequest, type WorkerRequest, type WorkerRow } from '../../kernel/index.ts'
 import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
-import { checkWorkerId, forgottenWorkers } from '../worker-values.ts'
+import { checkWorkerId, forgottenWorkers, twoProcesses } from '../worker-values.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { toMicroseconds, toMs } from './task-rows.ts'
 
 const mostWorkers = 1_000
+const mostHinted = 64
 
 const findWorker = `
-SELECT incarnation, status, host, pid, started_at, last_heartbeat_at FROM taskdeck_worker WHERE id = :id`
+SELECT incarnation, status, request, host, pid, started_at, last_heartbeat_at FROM taskdeck_worker WHERE id = :id`
 
 const writeWorker = `
 INSERT OR REPLACE INTO taskdeck_worker (
   id, incarnation, host, pid, version, status, slots, running, threads, queued, started_at, last_heartbeat_at,
-  last_poll_at, last_claim_at, claim_p50_ms, claim_p95_ms, claim_p99_ms, database_state, fault
+  last_poll_at, last_claim_at, claim_p50_ms, claim_p95_ms, claim_p99_ms, database_state, fault,
+  request, hint_port
 ) VALUES (
   :id, :incarnation, :host, :pid, :version, :status, :slots, :running, :threads, :queued, :startedAt, :at,
-  :lastPollAt, :lastClaimAt, :claimP50Ms, :claimP95Ms, :claimP99Ms, :database, :fault
+  :lastPollAt, :lastClaimAt, :claimP50Ms, :claimP95Ms, :claimP99Ms, :database, :fault,
+  :request, :hintPort
 )`
 
 const newestWorkers = `
 SELECT id, host, pid, version, status, slots, running, threads, queued, started_at, last_heartbeat_at, last_poll_at,
-  last_claim_at, claim_p50_ms, claim_p95_ms, claim_p99_ms, database_state, fault
+  last_claim_at, claim_p50_ms, claim_p95_ms, claim_p99_ms, database_state, fault, request
 FROM taskdeck_worker ORDER BY last_heartbeat_at DESC LIMIT ${mostWorkers}`
+
+export const findHintPorts = `
+SELECT hint_port AS port FROM taskdeck_worker INDEXED BY taskdeck_worker_heartbeat
+WHERE last_heartbeat_at > :at - ${toMicroseconds(workerAliveMs)}
+  AND host = :host AND hint_port IS NOT NULL AND status = 'running' LIMIT ${mostHinted}`
 
 interface KnownWorker {
   readonly incarnation: string
   readonly status: string
+  readonly request: string | null
   readonly host: string
   readonly pid: number
   readonly started_at: number
@@ -53,6 +62,7 @@ interface StoredWorker {
   readonly claim_p99_ms: number | null
   readonly database_state: string
   readonly fault: string | null
+  readonly request: string | null
 }
 
 const findForgotten = `
@@ -70,32 +80,56 @@ export function forgetWorkers(session: Session): void {
 }
 
 /** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
-export async function reportWorker(file: QueueFile, report: WorkerReport): Promise<void> {
+export async function reportWorker(file: QueueFile, report: WorkerReport): Promise<WorkerRequest | null> {
   checkWorkerId(report.id)
-  await file.write((session) => {
+  return file.write((session) => {
     const { at } = session
     const known = session.get<KnownWorker>(findWorker, { id: report.id })
     const ago = (ms: number | null): number | null => (ms === null ? null : at - toMicroseconds(clampDelay(ms)))
     const { id, incarnation, pid, status, slots, running, threads, queued } = report
-    const { claimP50Ms, claimP95Ms, claimP99Ms } = report
+    const { claimP50Ms, claimP95Ms, claimP99Ms, hintPort } = report
+    const isSame = known?.incarnation === incarnation
+    const request = isSame ? toRequest(known.request) : null
     const fault = duplicateFault(known, report, at) ?? report.fault
     session.run(writeWorker, {
       ...{ at, id, incarnation, pid, status, slots, running, threads, queued, claimP50Ms, claimP95Ms, claimP99Ms },
-      host: truncateUtf8(report.host, 255),
+      ...{ request, hintPort },
+      host: hostText(report.host),
       version: truncateUtf8(report.version, 40),
-      startedAt: known?.incarnation === incarnation ? known.started_at : at,
+      startedAt: isSame ? known.started_at : at,
       lastPollAt: ago(report.polledAgoMs),
       lastClaimAt: ago(report.claimedAgoMs),
       database: truncateUtf8(report.database, 64),
       fault: fault === null ? null : truncateUtf8(fault, 400)
     })
+    return request
   })
+}
+
+export async function requestWorker(file: QueueFile, id: string, request: WorkerRequest | null): Promise<boolean> {
+  checkWorkerId(id)
+  const update = 'UPDATE taskdeck_worker SET request = :request WHERE id = :id'
+  return file.write((session) => session.run(update, { id, request }).changes > 0)
+}
+
+export function hintPorts(file: QueueFile, host: string): Promise<number[]> {
+  return file.read((session) =>
+    session.all<{ port: number }>(findHintPorts, { at: session.at, host: hostText(host) }).map(({ port }) => port)
+  )
+}
+
+const hostText = (host: string): string => truncateUtf8(host, 255)
+
+/** What someone else wrote there and is no request asks for nothing. */
+function toRequest(text: string | null): WorkerRequest | null {
+  const parsed = workerRequest.safeParse(text)
+  return parsed.success ? parsed.data : null
 }
 
 function duplicateFault(known: KnownWorker | undefined, report: WorkerReport, at: number): string | undefined {
   if (!known || known.incarnation === report.incarnation || known.status === 'stopped') return undefined
   if (at - known.last_heartbeat_at > toMicroseconds(workerAliveMs)) return undefined
-  return `Two processes report as ${report.id}: ${known.pid} on ${known.host} and ${report.pid} on ${report.host}.`
+  return twoProcesses(report, known)
 }
 
 export function listWorkers(session: Session): WorkerRow[] {
@@ -117,6 +151,7 @@ export function listWorkers(session: Session): WorkerRow[] {
     claimP95Ms: row.claim_p95_ms,
     claimP99Ms: row.claim_p99_ms,
     database: row.database_state,
-    fault: row.fault
+    fault: row.fault,
+    request: toRequest(row.request)
   }))
 }
