@@ -69,11 +69,14 @@ CREATE TABLE taskdeck_task (
   UNIQUE KEY taskdeck_task_idempotency (idempotency_hash),
   -- The claim: filter, order and id exactly, or SKIP LOCKED starves the second worker. State is for the depth probe.
   KEY taskdeck_task_claim (claim_rank, type, run_at, id, state),
+  -- The same owner by owner: for limits of owners and for turns between them (docs/decisions/0007-policies-and-limits.md).
+  KEY taskdeck_task_turn (claim_rank, type, owner, run_at, id),
   -- Expired leases; and how many are live, by type and owner, for the limits.
   KEY taskdeck_task_lease (lease_until, state, type, owner),
   KEY taskdeck_task_deadline (waiting_deadline_at),
   KEY taskdeck_task_notable (notable_state, id),
-  KEY taskdeck_task_finished (finished_at, type),
+  -- What ended lately; and, by finished_at IS NULL, what has not ended, for the quotas.
+  KEY taskdeck_task_finished (finished_at, type, owner),
   KEY taskdeck_task_created (created_at, type),
   KEY taskdeck_task_business_key (business_key)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
@@ -136,7 +139,15 @@ CREATE TABLE taskdeck_dependency (
   -- Set when waits_for_id ended.
   settled TINYINT UNSIGNED NOT NULL DEFAULT 0,
   PRIMARY KEY (task_id, waits_for_id),
-  KEY taskdeck_dependency_waits_for (waits_for_id, settled)
+  KEY taskdeck_dependency_waits_for (waits_for_id, settled, task_id, after_failure)
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
+
+-- Tasks that ended and still have dependents to release or to fail: more than one transaction takes. Whoever recovers goes on.
+CREATE TABLE taskdeck_ending (
+  task_id BIGINT UNSIGNED NOT NULL,
+  -- Dependents up to this id are done.
+  done_up_to BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  PRIMARY KEY (task_id)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
 -- One row a task that ended FAILED, written in the transaction that ends it.
@@ -159,8 +170,11 @@ CREATE TABLE taskdeck_dead_letter (
   resolution VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'OPEN',
   resolved_at DATETIME(6) NULL,
   PRIMARY KEY (id),
-  UNIQUE KEY taskdeck_dead_letter_task (task_id, attempt),
-  KEY taskdeck_dead_letter_open (resolution, type, id)
+  -- Not unique: a task may die twice without an attempt between, by deadlines or by what it waits for.
+  KEY taskdeck_dead_letter_task (task_id, attempt),
+  -- Lists and bulk steps, over all types and of one; the rest of the filter is looked up in the index too.
+  KEY taskdeck_dead_letter_newest (resolution, id, type, reason, last_error_code),
+  KEY taskdeck_dead_letter_type (resolution, type, id, reason, last_error_code)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
 -- What an operator set, read by every claim and submission; NULL: not set. Few rows.
@@ -191,9 +205,12 @@ CREATE TABLE taskdeck_gate (
   kind VARCHAR(8) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   scope VARCHAR(8) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   name VARCHAR(100) NOT NULL,
-  -- RATE, RETRY: tokens left at `at`. QUOTA: tasks that may still be submitted before they are counted again. RUN: unused.
+  -- RETRY: tokens left at `at`. RATE: taken last, at `at`. QUOTA: tasks that may still be submitted before they are counted again; `at` is the updated_at of
+  -- the policy that they were counted for (NULL: count them). RUN: unused.
   amount DOUBLE NOT NULL DEFAULT 0,
   at DATETIME(6) NULL,
+  -- RATE: what was taken before that within the rate's period, JSON [[microseconds since 1970, how many], ...].
+  taken VARCHAR(2000) CHARACTER SET ascii COLLATE ascii_bin NULL,
   PRIMARY KEY (kind, scope, name)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
@@ -206,13 +223,16 @@ CREATE TABLE taskdeck_schedule (
   enabled TINYINT UNSIGNED NOT NULL DEFAULT 1,
   -- The task that a tick submits, JSON as NewTaskInput.
   task MEDIUMTEXT NOT NULL,
+  -- NULL: none (disabled, or no schedule that can be read); or written by another program, and still to be counted.
   next_at DATETIME(6) NULL,
   last_tick_at DATETIME(6) NULL,
   last_task_id BIGINT UNSIGNED NULL,
   missed INT UNSIGNED NOT NULL DEFAULT 0,
   problem VARCHAR(400) NULL,
   updated_at DATETIME(6) NOT NULL,
-  PRIMARY KEY (name)
+  PRIMARY KEY (name),
+  -- What is due, and when the next one is.
+  KEY taskdeck_schedule_next (next_at)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
 CREATE TABLE taskdeck_worker (

@@ -55,11 +55,15 @@ CREATE TABLE taskdeck_task (
 CREATE UNIQUE INDEX taskdeck_task_idempotency ON taskdeck_task (idempotency_hash) WHERE idempotency_hash IS NOT NULL;
 -- The claim: one range a type and priority, in the order of the claim. Only waiting tasks are in it.
 CREATE INDEX taskdeck_task_claim ON taskdeck_task (type, priority, run_at, id) WHERE state IN ('QUEUED', 'RETRY_WAIT');
--- Only leased tasks have a lease_until, only tasks that ended a finished_at.
-CREATE INDEX taskdeck_task_lease ON taskdeck_task (lease_until) WHERE lease_until IS NOT NULL;
+-- The same owner by owner: for limits of owners and for turns between them.
+CREATE INDEX taskdeck_task_turn ON taskdeck_task (type, priority, owner, run_at, id) WHERE state IN ('QUEUED', 'RETRY_WAIT');
+-- Only leased tasks have a lease_until, only tasks that ended a finished_at. Type and owner are for the limits.
+CREATE INDEX taskdeck_task_lease ON taskdeck_task (lease_until, state, type, owner) WHERE lease_until IS NOT NULL;
 CREATE INDEX taskdeck_task_deadline ON taskdeck_task (deadline_at)
   WHERE deadline_at IS NOT NULL AND state IN ('QUEUED', 'RETRY_WAIT');
 CREATE INDEX taskdeck_task_live ON taskdeck_task (type, state) WHERE finished_at IS NULL;
+-- Unfinished tasks of an owner, for its quota.
+CREATE INDEX taskdeck_task_owner ON taskdeck_task (owner) WHERE finished_at IS NULL;
 -- SQLite appends the id to every index: a list of one state, newest first, needs no sort.
 CREATE INDEX taskdeck_task_state ON taskdeck_task (state);
 CREATE INDEX taskdeck_task_finished ON taskdeck_task (finished_at, type) WHERE finished_at IS NOT NULL;
@@ -130,6 +134,11 @@ CREATE TABLE taskdeck_dependency (
 
 CREATE INDEX taskdeck_dependency_waits_for ON taskdeck_dependency (waits_for_id) WHERE settled = 0;
 
+-- Tasks that ended and still have dependents to release or to fail: more than one transaction takes. Whoever recovers goes on.
+CREATE TABLE taskdeck_ending (
+  task_id INTEGER PRIMARY KEY
+) STRICT;
+
 -- One row a task that ended FAILED, written in the transaction that ends it.
 CREATE TABLE taskdeck_dead_letter (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -151,8 +160,11 @@ CREATE TABLE taskdeck_dead_letter (
   resolved_at INTEGER
 ) STRICT;
 
-CREATE UNIQUE INDEX taskdeck_dead_letter_task ON taskdeck_dead_letter (task_id, attempt);
-CREATE INDEX taskdeck_dead_letter_open ON taskdeck_dead_letter (resolution, type, id);
+-- Not unique: a task may die twice without an attempt between, by deadlines or by what it waits for.
+CREATE INDEX taskdeck_dead_letter_task ON taskdeck_dead_letter (task_id, attempt);
+-- Lists and bulk steps, over all types and of one; the rest of the filter is looked up in the index too.
+CREATE INDEX taskdeck_dead_letter_newest ON taskdeck_dead_letter (resolution, id, type, reason, last_error_code);
+CREATE INDEX taskdeck_dead_letter_type ON taskdeck_dead_letter (resolution, type, id, reason, last_error_code);
 
 -- What an operator set, read by every claim and submission; NULL: not set. Few rows.
 CREATE TABLE taskdeck_policy (
@@ -184,6 +196,8 @@ CREATE TABLE taskdeck_gate (
   name TEXT NOT NULL,
   amount REAL NOT NULL DEFAULT 0,
   at INTEGER,
+  -- RATE: what was taken before that within the rate's period, JSON [[microseconds since 1970, how many], ...].
+  taken TEXT,
   PRIMARY KEY (kind, scope, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -196,6 +210,7 @@ CREATE TABLE taskdeck_schedule (
   enabled INTEGER NOT NULL DEFAULT 1,
   -- The task that a tick submits, JSON as NewTaskInput.
   task TEXT NOT NULL,
+  -- NULL: none (disabled, or no schedule that can be read); or written by another program, and still to be counted.
   next_at INTEGER,
   last_tick_at INTEGER,
   last_task_id INTEGER,
@@ -203,6 +218,9 @@ CREATE TABLE taskdeck_schedule (
   problem TEXT,
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- What is due, and when the next one is.
+CREATE INDEX taskdeck_schedule_next ON taskdeck_schedule (next_at);
 
 CREATE TABLE taskdeck_worker (
   id TEXT PRIMARY KEY,

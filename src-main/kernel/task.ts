@@ -18,7 +18,12 @@ export const taskLimits = {
   errorMessageBytes: 4_096,
   logMessageBytes: 4_096,
   artifactBytes: 16_777_216,
-  submitBatch: 500,
+  /** Tasks, bytes of payload, and tasks to wait for, that are submitted all or none. */
+  submitBatch: 10_000,
+  submitBytes: 33_554_432,
+  submitDependencies: 20_000,
+  /** Tasks that one task may wait for. */
+  dependencies: 1_000,
   priorities: 10
 } as const
 
@@ -48,6 +53,10 @@ export type RetryPolicy = z.infer<typeof retryPolicy>
 /** Base 5 s, doubled up to six times, cap 300 s, up to 20 % of random jitter (requirements, section 4). */
 export const defaultRetryPolicy: RetryPolicy = { kind: 'exponential', baseMs: 5_000, capMs: 300_000, jitter: 0.2 }
 
+/** What becomes of a task when one that it waits for ends FAILED or CANCELLED: FAILED too, or as if that one had ended well. */
+export const afterFailure = z.enum(['FAIL', 'RELEASE'])
+export type AfterFailure = z.infer<typeof afterFailure>
+
 /** What a producer hands in. `payload` is JSON text, stored as it is. Times are milliseconds since the epoch, UTC. */
 export const newTask = z.object({
   type: taskType,
@@ -61,12 +70,16 @@ export const newTask = z.object({
   /** Not before; null is at once, by the database's clock. */
   runAt: z.number().nullable().default(null),
   deadlineAt: z.number().nullable().default(null),
-  /** Longest run of one attempt; null is no limit beyond the lease, which heartbeats renew. */
+  // Null in the next three: what the policy of the type says when the task is claimed or fails.
+  /** Longest run of one attempt; without one anywhere it is not limited beyond the lease, which heartbeats renew. */
   timeoutMs: z.int().positive().nullable().default(null),
-  maxAttempts: z.int().min(1).max(1000).default(5),
-  retryPolicy: retryPolicy.default(defaultRetryPolicy),
+  maxAttempts: z.int().min(1).max(1000).nullable().default(null),
+  retryPolicy: retryPolicy.nullable().default(null),
   /** Held in CREATED until it is released. */
-  held: z.boolean().default(false)
+  held: z.boolean().default(false),
+  /** Ids of tasks that have to end first; until then it is CREATED. SUCCESS and PARTIAL_SUCCESS are good ends. */
+  after: z.array(taskId).max(taskLimits.dependencies).default([]),
+  afterFailure: afterFailure.default('FAIL')
 })
 export type NewTask = z.infer<typeof newTask>
 export type NewTaskInput = z.input<typeof newTask>
@@ -133,6 +146,7 @@ export const taskSummary = z.object({
   attempt: z.int().min(0),
   /** Attempts that count against `maxAttempts` (hand-backs do not; an operator's retry starts again). */
   attemptsUsed: z.int().min(0),
+  /** Its own, or what the policy of its type says now. So are the timeout and the retry policy. */
   maxAttempts: z.int(),
   workerId: z.string().nullable(),
   leaseUntil: z.number().nullable(),
@@ -174,6 +188,15 @@ export const logLine = z.object({
 })
 export type LogLine = z.infer<typeof logLine>
 
+/** A task that another one waits or waited for. */
+export const dependency = z.object({
+  taskId,
+  /** Its state now; null when it was removed. */
+  state: taskState.nullable(),
+  afterFailure
+})
+export type Dependency = z.infer<typeof dependency>
+
 /** Everything about one task. Payload and result are JSON text, unmasked: mask before they leave the main process. */
 export const taskDetail = taskSummary.extend({
   payload: z.string(),
@@ -184,7 +207,9 @@ export const taskDetail = taskSummary.extend({
   retryPolicy,
   /** Oldest first, the running one included. */
   attempts: z.array(attempt),
-  artifacts: z.array(artifact)
+  artifacts: z.array(artifact),
+  /** What it was submitted to run after. In CREATED it waits for those that have not ended. */
+  waitsFor: z.array(dependency)
 })
 export type TaskDetail = z.infer<typeof taskDetail>
 

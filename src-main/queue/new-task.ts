@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError, newTask, taskLimits } from '../kernel/index.ts'
 import type { NewTask } from '../kernel/index.ts'
+import { isStorable } from './stored-text.ts'
 
 /** 9999-12-31T23:59:59.999Z, the last instant that both stores can hold. */
 const lastInstant = 253_402_300_799_999
@@ -42,9 +43,6 @@ function checkPayload(payload: string, position: number): void {
   }
 }
 
-/** NULs end texts in some tools of SQLite; lone surrogates have no UTF-8 form and would come back as another key. */
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
-
 const invalidInput = (position: number, reason: string): AppError =>
   new AppError('INVALID_INPUT', 'user', `Task ${position} of the batch is not valid: ${reason}`, {
     details: { position }
@@ -55,3 +53,32 @@ const invalidPayload = (position: number, reason: string, cause?: unknown): AppE
     cause,
     details: { position }
   })
+
+/** Parts that a store writes as a whole or not at all: `submitBatch` tasks and `submitBytes` of payload, or one task that is larger. */
+export function taskBatches<T extends { readonly task: NewTask }>(drafts: readonly T[]): T[][] {
+  const size = ({ task }: T): number => Buffer.byteLength(task.payload, 'utf8')
+  const { submitBatch, submitBytes, submitDependencies } = taskLimits
+  return partsWithin(drafts, submitBytes, size).flatMap((part) =>
+    partsWithin(part, submitDependencies, ({ task }) => task.after.length).flatMap((some) =>
+      partsWithin(some, submitBatch, () => 1)
+    )
+  )
+}
+
+/** Consecutive parts whose sizes add up to at most `most` each; one that is larger by itself is a part of its own. */
+export function partsWithin<T>(values: readonly T[], most: number, sizeOf: (value: T) => number): T[][] {
+  const parts: T[][] = []
+  let size = 0
+  for (const value of values) {
+    const more = sizeOf(value)
+    const last = parts.at(-1)
+    if (last && size + more <= most) {
+      last.push(value)
+      size += more
+    } else {
+      parts.push([value])
+      size = more
+    }
+  }
+  return parts
+}

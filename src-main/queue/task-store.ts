@@ -20,6 +20,7 @@ import type {
   TaskFilter,
   TaskState,
   TaskSummary,
+  WorkerRequest,
   WorkerRow
 } from '../kernel/index.ts'
 
@@ -69,6 +70,8 @@ export interface ClaimedTask {
   readonly maxAttempts: number
   readonly retryPolicy: RetryPolicy
   readonly timeoutMs: number | null
+  /** What the claim gave and each renewal gives again: the policy's, else the worker's. */
+  readonly leaseMs: number
   /** What an earlier attempt saved, JSON text. */
   readonly checkpoint: string | null
   /** The same for every attempt of the task: handlers give it to the systems that they change. */
@@ -76,7 +79,7 @@ export interface ClaimedTask {
 }
 
 export interface Renewal {
-  /** Leases that hold until now + leaseMs. */
+  /** Leases that hold until now + their leaseMs. */
   readonly renewed: readonly Fence[]
   /** Gone to someone else, or ended: abort the handler. */
   readonly lost: readonly Fence[]
@@ -132,7 +135,8 @@ export interface SettleResult {
 export interface Recovered {
   readonly taskId: string
   readonly type: string
-  readonly reason: 'LEASE_EXPIRED' | 'DEADLINE'
+  /** DEPENDENCY: what it waited for had ended, with more dependents than its end could see to, or ended by this very recovery. */
+  readonly reason: 'LEASE_EXPIRED' | 'DEADLINE' | 'DEPENDENCY'
   readonly state: TaskState
 }
 
@@ -149,12 +153,17 @@ export interface TaskPage {
 }
 
 /** What a worker reports of itself with each heartbeat; the store stamps the times. */
-export type WorkerReport = Omit<WorkerRow, 'startedAt' | 'lastHeartbeatAt' | 'lastPollAt' | 'lastClaimAt' | 'fault'> & {
+export type WorkerReport = Omit<
+  WorkerRow,
+  'startedAt' | 'lastHeartbeatAt' | 'lastPollAt' | 'lastClaimAt' | 'fault' | 'request'
+> & {
   /** Unique per process start: a second process under the same id is told apart by it. */
   readonly incarnation: string
   readonly polledAgoMs: number | null
   readonly claimedAgoMs: number | null
   readonly fault: string | null
+  /** UDP port of the loopback address where it listens for hints of new work; null when it does not. */
+  readonly hintPort: number | null
 }
 
 export type SchemaStatus =
@@ -218,42 +227,51 @@ export interface DeadLetterStore {
 
 export interface ScheduleStore {
   schedules(): Promise<Schedule[]>
-  /** Makes or changes one; its next tick is counted from now. Throws INVALID_INPUT for a cron text, a time zone or a task that is not valid. */
+  /** Makes or changes one; its next tick is counted from now, unless cron text and zone stay as they are. Throws INVALID_INPUT for a cron text, a time zone or a task that is not valid. */
   putSchedule(schedule: ScheduleInput): Promise<void>
   removeSchedule(name: string): Promise<boolean>
   /** Submits the tasks of due ticks. Any process may run it at any time, as often as it likes. Returns when the next tick is due (ms from now, null: none). */
   runSchedules(): Promise<{ readonly submitted: number; readonly nextInMs: number | null }>
 }
 
-export interface TaskStore {
+export interface TaskStore extends PolicyStore, DeadLetterStore, ScheduleStore {
   readonly kind: 'mysql' | 'sqlite'
 
   // producers
-  /** Any number of tasks, `taskLimits.submitBatch` a round trip; each batch is atomic. Throws INVALID_INPUT before it writes anything. */
+  /**
+   * Any number of tasks; each batch of `taskLimits.submitBatch` (and `submitBytes` of payload) is written as a whole or not at all. Throws
+   * INVALID_INPUT and INVALID_PAYLOAD before it writes anything, also for tasks in `after` that do not exist, and QUOTA_EXCEEDED for a batch that
+   * a quota has no room for. Tasks with a known idempotency key count for no quota.
+   */
   submit(tasks: readonly NewTask[]): Promise<SubmitResult[]>
 
   // workers
   /** Due tasks, most urgent first, then longest due. Concurrent claimers get disjoint tasks and do not wait for each other. */
   claim(request: ClaimRequest): Promise<ClaimedTask[]>
-  /** All of one worker's leases in one statement. */
-  renew(leases: readonly Fence[], leaseMs: number): Promise<Renewal>
+  /** All of one worker's leases in one statement, each for as long again as its claim gave (`leaseMs`). */
+  renew(leases: readonly Fence[]): Promise<Renewal>
   /** Returns the fences that were refused. */
   saveProgress(updates: readonly ProgressUpdate[]): Promise<Fence[]>
   /** Lines whose fence no longer holds are dropped. */
   appendLog(entries: readonly LogEntry[]): Promise<void>
   /** One transaction for the batch; each settlement is accepted or refused on its own. Repeating an accepted one is accepted again. */
   settle(settlements: readonly Settlement[]): Promise<SettleResult[]>
-  reportWorker(report: WorkerReport): Promise<void>
+  /** Returns what was asked of this process; a request ends with the process that it was made to. */
+  reportWorker(report: WorkerReport): Promise<WorkerRequest | null>
+  /** Where the live workers of this host that claim listen for hints, at most 64 of them. */
+  hintPorts(host: string): Promise<number[]>
 
   // recovery: any process may run it at any time
   /**
-   * Expired leases and passed deadlines, at most `limit` of each; call again while it returns that many. Also forgets some of the
+   * Expired leases, passed deadlines, and the rest of what waited for tasks that ended, at most `limit` of each; call again while it returns that many. Also forgets some of the
    * workers that stopped an hour ago or fell silent a day ago.
    */
   recover(limit: number): Promise<Recovered[]>
 
   // operators
   act(taskId: string, action: OperatorAction): Promise<ActionResult>
+  /** The worker reads it with its next report; null takes a request back. Returns whether such a worker is known. */
+  requestWorker(id: string, request: WorkerRequest | null): Promise<boolean>
 
   // looking
   get(taskId: string): Promise<TaskDetail | undefined>

@@ -284,6 +284,7 @@ function detailOf(task: TaskSummary, now: number): Detail {
     retryPolicy: defaultRetryPolicy,
     attempts: attemptsOf(task),
     artifacts: ended ? [file, away] : [],
+    waitsFor: [],
     downloadable: ended ? ['7'] : []
   }
 }

@@ -3,7 +3,10 @@ import {
   leasedStates,
   nextState,
   waitingStates,
+  type AfterFailure,
   type AttemptOutcome,
+  type DeadLetterResolution,
+  type DeathReason,
   type Fence,
   type OperatorAction,
   type TaskEvent,
@@ -22,7 +25,16 @@ export interface ModelTask {
   due: boolean
   leaseExpired: boolean
   deadlinePassed: boolean
+  held: boolean
   readonly ended: { readonly workerId: string; readonly outcome: AttemptOutcome }[]
+  readonly dependencies: ModelDependency[]
+  readonly letters: { readonly attempt: number; readonly reason: DeathReason; resolution: DeadLetterResolution }[]
+}
+
+interface ModelDependency {
+  readonly on: ModelTask
+  readonly afterFailure: AfterFailure
+  settled: boolean
 }
 
 export type SettledOutcome = Exclude<AttemptOutcome, 'LEASE_EXPIRED'>
@@ -41,13 +53,42 @@ const isOneOf = (states: readonly TaskState[], state: TaskState): boolean => sta
 /** The queue as the port's comments describe it, in memory: slow, simple and without a database. */
 export class QueueModel {
   readonly tasks: ModelTask[] = []
+  /** Of the whole queue; null: none. */
+  quota: number | null = null
 
-  add(task: Pick<ModelTask, 'id' | 'type' | 'maxAttempts'> & { held: boolean }): void {
-    const { id, type, maxAttempts, held } = task
-    this.tasks.push({
-      ...{ id, type, maxAttempts, state: held ? 'CREATED' : 'QUEUED', attempt: 0, attemptsUsed: 0, workerId: '' },
-      ...{ due: true, leaseExpired: false, deadlinePassed: false, ended: [] }
-    })
+  get hasRoom(): boolean {
+    return this.quota === null || this.tasks.filter(({ state }) => !isTerminal(state)).length < this.quota
+  }
+
+  add(
+    task: Pick<ModelTask, 'id' | 'type' | 'maxAttempts' | 'held'> & { after: ModelTask[]; afterFailure: AfterFailure }
+  ): void {
+    const { id, type, maxAttempts, held, after, afterFailure } = task
+    const added: ModelTask = {
+      ...{ id, type, maxAttempts, held, state: 'CREATED', attempt: 0, attemptsUsed: 0, workerId: '' },
+      ...{ due: true, leaseExpired: false, deadlinePassed: false, ended: [], letters: [] },
+      dependencies: after.map((on) => ({ on, afterFailure, settled: false }))
+    }
+    this.tasks.push(added)
+    this.look(added)
+  }
+
+  /** What its dependencies lead a task in CREATED to: those that ended are seen once. */
+  private look(task: ModelTask): void {
+    const ended = task.dependencies.filter(({ on, settled }) => !settled && isTerminal(on.state))
+    for (const one of ended) one.settled = true
+    if (task.state !== 'CREATED') return
+    const isBad = ({ on, afterFailure }: ModelDependency): boolean =>
+      afterFailure === 'FAIL' && (on.state === 'FAILED' || on.state === 'CANCELLED')
+    if (ended.some(isBad)) this.end(task, 'FAILED', 'DEPENDENCY')
+    else if (!task.held && task.dependencies.every(({ settled }) => settled)) task.state = 'QUEUED'
+  }
+
+  private end(task: ModelTask, to: TaskState, reason: DeathReason): void {
+    task.state = to
+    if (to === 'FAILED') task.letters.push({ attempt: task.attempt, reason, resolution: 'OPEN' })
+    for (const dependent of this.tasks)
+      if (dependent.dependencies.some(({ on, settled }) => on === task && !settled)) this.look(dependent)
   }
 
   find(id: string): ModelTask | undefined {
@@ -98,8 +139,12 @@ export class QueueModel {
   act(task: ModelTask, action: OperatorAction): boolean {
     const to = nextState(task.state, action)
     if (!to) return false
-    task.state = to
+    if (isTerminal(to)) this.end(task, to, 'FINAL')
+    else task.state = to
+    if (action === 'release') task.held = false
     if (action === 'retry') {
+      task.held = false
+      for (const letter of task.letters) if (letter.resolution === 'OPEN') letter.resolution = 'REPLAYED'
       task.attemptsUsed = 0
       task.due = true
       task.deadlinePassed = false
@@ -107,25 +152,38 @@ export class QueueModel {
     return true
   }
 
+  /** Whether there was an open letter. */
+  resolve(task: ModelTask, action: 'replay' | 'discard'): boolean {
+    const open = task.letters.find(({ resolution }) => resolution === 'OPEN')
+    if (!open) return false
+    if (action === 'discard') open.resolution = 'DISCARDED'
+    else this.act(task, 'retry')
+    return true
+  }
+
   /** What a full recovery does: `task reason state` for each. */
   recover(): string[] {
-    return this.tasks.flatMap((task) => {
-      if (isOneOf(leasedStates, task.state) && task.leaseExpired) {
-        const fails = task.state === 'RUNNING' && task.attemptsUsed >= task.maxAttempts
-        this.endAttempt(task, 'LEASE_EXPIRED', nextState(task.state, fails ? 'fail' : 'retryLater')!)
-        return [`${task.id} LEASE_EXPIRED ${task.state}`]
-      }
-      const late = task.deadlinePassed ? nextState(task.state, 'passDeadline') : undefined
-      if (!late) return []
-      task.state = late
-      return [`${task.id} DEADLINE ${task.state}`]
-    })
+    const lost = this.tasks.filter((task) => isOneOf(leasedStates, task.state) && task.leaseExpired)
+    // What is released by these ends is for the next recovery.
+    const late = this.tasks.filter((task) => task.deadlinePassed && isOneOf(waitingStates, task.state))
+    for (const task of late) this.end(task, nextState(task.state, 'passDeadline')!, 'DEADLINE')
+    for (const task of lost) {
+      const fails = task.state === 'RUNNING' && task.attemptsUsed >= task.maxAttempts
+      this.endAttempt(task, 'LEASE_EXPIRED', nextState(task.state, fails ? 'fail' : 'retryLater')!)
+    }
+    const tell = (tasks: readonly ModelTask[], reason: string): string[] =>
+      tasks.map(({ id, state }) => `${id} ${reason} ${state}`)
+    return [...tell(late, 'DEADLINE'), ...tell(lost, 'LEASE_EXPIRED')]
   }
 
   private endAttempt(task: ModelTask, outcome: AttemptOutcome, to: TaskState): void {
     task.ended.push({ workerId: task.workerId, outcome })
-    task.state = to
     if (to === 'RETRY_WAIT') task.due = false
-    if (isTerminal(to)) task.leaseExpired = false
+    if (!isTerminal(to)) {
+      task.state = to
+      return
+    }
+    task.leaseExpired = false
+    this.end(task, to, 'EXHAUSTED')
   }
 }

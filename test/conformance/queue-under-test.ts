@@ -22,7 +22,20 @@ export interface ConformanceQueue {
   close(): Promise<void>
 }
 
-const tables = ['task', 'attempt', 'log', 'artifact', 'worker', 'import_row'] as const
+const tables = [
+  'task',
+  'attempt',
+  'log',
+  'artifact',
+  'worker',
+  'schedule',
+  'import_row',
+  'dependency',
+  'ending',
+  'dead_letter',
+  'policy',
+  'gate'
+] as const
 
 /** One test's view of the queue: operations that the tests share, each through the port. */
 export class QueueUnderTest {
@@ -113,6 +126,15 @@ export class QueueUnderTest {
   async passDeadline(taskId: string): Promise<void> {
     const value = this.queue.shifted('created_at', -1_000)
     await this.sql(`UPDATE taskdeck_task SET deadline_at = ${value} WHERE id = ${taskId}`)
+  }
+
+  /** Makes a task that was submitted without dependencies wait for another one, past the store. */
+  async waitFor(taskId: string, parentId: string): Promise<void> {
+    await this.sql(
+      `INSERT INTO taskdeck_dependency (task_id, waits_for_id, after_failure, settled) VALUES (${taskId}, ${parentId}, 'FAIL', 0)`
+    )
+    await this.sql(`UPDATE taskdeck_task SET has_dependents = 1 WHERE id = ${parentId}`)
+    await this.sql(`UPDATE taskdeck_task SET waits_for = waits_for + 1 WHERE id = ${taskId}`)
   }
 
   /** Runs the lease out and recovers it. */

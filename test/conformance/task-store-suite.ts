@@ -1,11 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 import { describeAgainstModel } from './against-model.ts'
 import { describeClaiming } from './claiming.ts'
+import { describeDeadLetters } from './dead-letters.ts'
+import { describeDependencies } from './dependencies.ts'
 import { describeFencing } from './fencing.ts'
+import { describeLimits } from './limits.ts'
 import { describeLooking } from './looking.ts'
+import { describePolicies } from './policies.ts'
+import { describeQuotas } from './quotas.ts'
 import { QueueUnderTest, type ConformanceQueue } from './queue-under-test.ts'
 import { describeReading } from './reading.ts'
 import { describeRecovering } from './recovering.ts'
+import { describeSchedules } from './schedules.ts'
 import { describeSettling } from './settling.ts'
 import { describeSubmitting } from './submitting.ts'
 import { describeTransitions } from './transitions.ts'
@@ -13,10 +19,16 @@ import { describeTransitions } from './transitions.ts'
 const parts = [
   describeTransitions,
   describeSubmitting,
+  describeQuotas,
+  describeDependencies,
   describeClaiming,
+  describePolicies,
+  describeLimits,
   describeFencing,
+  describeSchedules,
   describeSettling,
   describeRecovering,
+  describeDeadLetters,
   describeLooking,
   describeReading,
   describeAgainstModel

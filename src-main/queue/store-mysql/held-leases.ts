@@ -9,12 +9,14 @@ export interface LockedTask {
   readonly state: TaskState
   readonly workerId: string | null
   readonly attempt: number
+  readonly type: string
+  readonly hasDependents: boolean
 }
 
 /** FORCE INDEX: the server otherwise may choose the claim index, walk other tasks and wait for their locks. */
 const lockTasks = perLength(
   (length) => `
-SELECT id, state, worker_id, attempt FROM taskdeck_task FORCE INDEX (PRIMARY)
+SELECT id, type, state, worker_id, attempt, has_dependents FROM taskdeck_task FORCE INDEX (PRIMARY)
 WHERE id IN (${marks(length)}) ORDER BY id FOR UPDATE`
 )
 
@@ -34,7 +36,9 @@ export async function lockTasksOf(runner: SqlRunner, fences: readonly Fence[]): 
 const toLocked = (row: SqlRow): LockedTask => ({
   state: text(row, 'state') as TaskState,
   workerId: textOrNull(row, 'worker_id'),
-  attempt: count(row, 'attempt')
+  attempt: count(row, 'attempt'),
+  type: text(row, 'type'),
+  hasDependents: count(row, 'has_dependents') === 1
 })
 
 /** Task, worker, attempt and a leased state: all four, or the lease is lost. */

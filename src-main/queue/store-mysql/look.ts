@@ -1,4 +1,6 @@
 import type { Artifact, LogLine, SqlDatabase, TaskDetail } from '../../kernel/index.ts'
+import { readDependencies } from './dependencies.ts'
+import { effectivePolicies } from './policies.ts'
 import { rowId } from './row-values.ts'
 import {
   artifactColumns,
@@ -33,7 +35,13 @@ export async function getTask(database: SqlDatabase, taskId: string): Promise<Ta
   if (!task) return undefined
   const attempts = await database.execute(newestAttempts, [id])
   const artifacts = await database.execute(artifactsOf, [id])
-  return toDetail(task, attempts.rows.map(toAttempt).reverse(), artifacts.rows.map(toArtifact))
+  const waitsFor = await readDependencies(database, id)
+  return toDetail(task, {
+    attempts: attempts.rows.map(toAttempt).reverse(),
+    artifacts: artifacts.rows.map(toArtifact),
+    waitsFor,
+    policies: await effectivePolicies(database)
+  })
 }
 
 export async function readLog(database: SqlDatabase, taskId: string, afterId: string | null): Promise<LogLine[]> {

@@ -1,23 +1,33 @@
 import {
   type Artifact,
   type Clock,
+  type DeadLetterFilter,
   type Fence,
   type LogLine,
   type NewTask,
   type OperatorAction,
+  type Policy,
+  type PolicyInput,
+  type PolicyScope,
   type QueueReading,
+  type Schedule,
+  type ScheduleInput,
   type SqlDatabase,
   type TaskDetail,
-  type TaskFilter
+  type TaskFilter,
+  type WorkerRequest
 } from '../../kernel/index.ts'
 import type {
   ActionResult,
   ClaimedTask,
   ClaimRequest,
+  DeadLetterPage,
+  DeadLetterStep,
   LogEntry,
   ProgressUpdate,
   Recovered,
   Renewal,
+  ScheduleStore,
   Settlement,
   SettleResult,
   SubmitResult,
@@ -27,15 +37,24 @@ import type {
 } from '../task-store.ts'
 import { act } from './act.ts'
 import { Claims } from './claim.ts'
+import {
+  countDeadLetters,
+  listDeadLetters,
+  newestDeadLetter,
+  resolveDeadLetter,
+  resolveStep
+} from './dead-letter-store.ts'
 import { appendLog, renew, saveProgress } from './lease.ts'
 import { listTasks } from './list.ts'
 import { getArtifact, getTask, readLog } from './look.ts'
 import { checkClaimPlan, readIdStep } from './open-check.ts'
+import { readPolicies, removePolicy, setPolicy } from './policies.ts'
 import { readQueue } from './reading.ts'
 import { recover } from './recover.ts'
+import { listAllSchedules, putSchedule, removeSchedule, runSchedules } from './schedules.ts'
 import { settle } from './settle.ts'
 import { submit } from './submit.ts'
-import { reportWorker } from './workers.ts'
+import { hintPorts, reportWorker, requestWorker } from './workers.ts'
 
 export interface MysqlStoreOptions {
   /** Stays the caller's: `close` of the store does not close it. */
@@ -81,8 +100,8 @@ class MysqlStore implements TaskStore {
     return this.claims.claim(request)
   }
 
-  renew(leases: readonly Fence[], leaseMs: number): Promise<Renewal> {
-    return renew(this.database, leases, leaseMs)
+  renew(leases: readonly Fence[]): Promise<Renewal> {
+    return renew(this.database, leases)
   }
 
   saveProgress(updates: readonly ProgressUpdate[]): Promise<Fence[]> {
@@ -94,11 +113,50 @@ class MysqlStore implements TaskStore {
   }
 
   settle(settlements: readonly Settlement[]): Promise<SettleResult[]> {
-    return settle(this.database, settlements)
+    return settle(this.database, settlements, this.clock)
   }
 
-  reportWorker(report: WorkerReport): Promise<void> {
+  reportWorker(report: WorkerReport): Promise<WorkerRequest | null> {
     return reportWorker(this.database, report)
+  }
+
+  hintPorts(host: string): Promise<number[]> {
+    return hintPorts(this.database, host)
+  }
+
+  requestWorker(id: string, request: WorkerRequest | null): Promise<boolean> {
+    return requestWorker(this.database, id, request)
+  }
+
+  schedules(): Promise<Schedule[]> {
+    return listAllSchedules(this.database)
+  }
+
+  putSchedule(schedule: ScheduleInput): Promise<void> {
+    return putSchedule(this.database, schedule)
+  }
+
+  removeSchedule(name: string): Promise<boolean> {
+    return removeSchedule(this.database, name)
+  }
+
+  runSchedules(): ReturnType<ScheduleStore['runSchedules']> {
+    return runSchedules(this.database, (tasks) => this.submit(tasks))
+  }
+
+  policies(): Promise<Policy[]> {
+    return readPolicies(this.database)
+  }
+
+  async setPolicy(policy: PolicyInput): Promise<void> {
+    await setPolicy(this.database, policy)
+    this.claims.forget()
+  }
+
+  async removePolicy(scope: PolicyScope, name: string): Promise<boolean> {
+    const removed = await removePolicy(this.database, scope, name)
+    this.claims.forget()
+    return removed
   }
 
   recover(limit: number): Promise<Recovered[]> {
@@ -129,6 +187,39 @@ class MysqlStore implements TaskStore {
 
   read(): Promise<QueueReading> {
     return readQueue(this.database, this.clock)
+  }
+
+  deadLetters(filter: DeadLetterFilter, limit: number, cursor: string | null): Promise<DeadLetterPage> {
+    return listDeadLetters(this.database, filter, { limit, cursor })
+  }
+
+  countDeadLetters(filter: DeadLetterFilter, mostCounted: number): Promise<number> {
+    return countDeadLetters(this.database, filter, mostCounted)
+  }
+
+  newestDeadLetter(): Promise<string | null> {
+    return newestDeadLetter(this.database)
+  }
+
+  async replay(
+    filter: DeadLetterFilter,
+    upToId: string,
+    limit: number,
+    cursor: string | null
+  ): Promise<DeadLetterStep> {
+    const step = await resolveStep(this.database, filter, { action: 'replay', upToId, limit, cursor })
+    this.claims.forget()
+    return step
+  }
+
+  discard(filter: DeadLetterFilter, upToId: string, limit: number, cursor: string | null): Promise<DeadLetterStep> {
+    return resolveStep(this.database, filter, { action: 'discard', upToId, limit, cursor })
+  }
+
+  async resolveDeadLetter(id: string, action: 'replay' | 'discard'): Promise<ActionResult> {
+    const result = await resolveDeadLetter(this.database, id, action)
+    this.claims.forget()
+    return result
   }
 
   close(): Promise<void> {

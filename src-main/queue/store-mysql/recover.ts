@@ -7,12 +7,17 @@ import {
   type SqlRunner,
   type TaskState
 } from '../../kernel/index.ts'
+import { EffectivePolicies } from '../effective-policy.ts'
 import { decideRetry } from '../retry.ts'
-import { storedRetryPolicy } from '../stored-policy.ts'
 import type { Recovered } from '../task-store.ts'
+import { writeDeadLetters } from './dead-letters.ts'
 import { endAttempts, type AttemptEnd } from './end-attempts.ts'
+import { finishEndings, settleDependents } from './endings.ts'
+import { effectivePolicies } from './policies.ts'
+import { withinRetryBudgets } from './retry-delays.ts'
 import { count, text, textOrNull } from './row-values.ts'
 import { leased, marks, padded, perLength, waiting } from './statement-text.ts'
+import { ownTerms } from './task-rows.ts'
 import { forgetWorkers } from './workers.ts'
 
 /** Rows of one transaction: it locks them all, and workers may want to end one of them. */
@@ -20,12 +25,12 @@ const mostAtOnce = 100
 
 /** Locked rows are being ended or renewed by someone: passed over. */
 export const expiredLeases = `
-SELECT id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy
+SELECT id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy, timeout_ms, has_dependents
 FROM taskdeck_task FORCE INDEX (taskdeck_task_lease)
 WHERE lease_until <= NOW(6) AND state IN (${leased}) ORDER BY lease_until LIMIT ? FOR UPDATE SKIP LOCKED`
 
 export const passedDeadlines = `
-SELECT id, type, state FROM taskdeck_task FORCE INDEX (taskdeck_task_deadline)
+SELECT id, type, state, has_dependents FROM taskdeck_task FORCE INDEX (taskdeck_task_deadline)
 WHERE waiting_deadline_at <= NOW(6) ORDER BY waiting_deadline_at LIMIT ? FOR UPDATE SKIP LOCKED`
 
 const failLate = perLength(
@@ -43,7 +48,7 @@ const leaseExpired: AttemptError = {
 }
 
 /**
- * At most `limit` of each kind, in small transactions. Deadlines first: a task that loses its lease gets its delay before its deadline
+ * At most `limit` of each kind, in small transactions; dependents last, after all ends. Deadlines first: a task that loses its lease gets its delay before its deadline
  * is looked at.
  */
 export async function recover(database: SqlDatabase, clock: Clock, limit: number): Promise<Recovered[]> {
@@ -51,8 +56,9 @@ export async function recover(database: SqlDatabase, clock: Clock, limit: number
   const lost = await inParts(limit, (size) =>
     database.transaction((runner) => recoverLeases(runner, clock, size), again)
   )
+  const released = await finishEndings(database, limit)
   await forgetWorkers(database)
-  return [...lost, ...late]
+  return [...lost, ...late, ...released]
 }
 
 /** After a lost reply: what was recovered is no longer found, what was not is. Only the report of it is lost. */
@@ -71,7 +77,10 @@ async function inParts(limit: number, part: (size: number) => Promise<Recovered[
 
 async function recoverLeases(runner: SqlRunner, clock: Clock, limit: number): Promise<Recovered[]> {
   const { rows } = await runner.execute(expiredLeases, [limit])
-  const ends = rows.map((row) => endOf(row, clock))
+  const policies = rows.length === 0 ? EffectivePolicies.none : await effectivePolicies(runner)
+  const found = rows.map((row) => endOf(row, policies, clock))
+  const typeOf = new Map(rows.map((row) => [text(row, 'id'), text(row, 'type')]))
+  const ends = await withinRetryBudgets(runner, found, { policies, clock, typeOf })
   await endAttempts(runner, ends)
   return ends.map((end, index) => ({
     taskId: end.taskId,
@@ -82,12 +91,13 @@ async function recoverLeases(runner: SqlRunner, clock: Clock, limit: number): Pr
 }
 
 /** As if the worker had reported a retryable failure: asked to stop ends cancelled, used-up attempts end failed. */
-function endOf(row: SqlRow, clock: Clock): AttemptEnd {
+function endOf(row: SqlRow, policies: EffectivePolicies, clock: Clock): AttemptEnd {
+  const { maxAttempts, retryPolicy } = policies.ofTask(text(row, 'type'), ownTerms(row))
   const decision = decideRetry({
     error: leaseExpired,
     attemptsUsed: count(row, 'attempts_used'),
-    maxAttempts: count(row, 'max_attempts'),
-    policy: storedRetryPolicy(text(row, 'retry_policy')),
+    maxAttempts,
+    policy: retryPolicy,
     random: () => clock.random()
   })
   const from = text(row, 'state') as TaskState
@@ -102,7 +112,8 @@ function endOf(row: SqlRow, clock: Clock): AttemptEnd {
     delayMs: decision.outcome === 'RETRY' && state === 'RETRY_WAIT' ? decision.delayMs : null,
     error: leaseExpired,
     result: null,
-    progress: null
+    progress: null,
+    hasDependents: count(row, 'has_dependents') === 1
   }
 }
 
@@ -111,6 +122,13 @@ async function failPassed(runner: SqlRunner, limit: number): Promise<Recovered[]
   if (rows.length === 0) return []
   const ids = padded(rows.map((row) => BigInt(text(row, 'id'))))
   await runner.execute(failLate(ids.length), ids)
+  const late = rows.map((row) => text(row, 'id'))
+  await writeDeadLetters(runner, late, 'DEADLINE')
+  const waitedFor = rows.filter((row) => count(row, 'has_dependents') === 1)
+  await settleDependents(
+    runner,
+    waitedFor.map((row) => ({ taskId: text(row, 'id'), state: 'FAILED' }))
+  )
   return rows.map((row) => ({
     taskId: text(row, 'id'),
     type: text(row, 'type'),

@@ -1,9 +1,12 @@
-import { type Fence, type SqlDatabase, type SqlRunner, type TaskState } from '../../kernel/index.ts'
+import { type Clock, type Fence, type SqlDatabase, type SqlRunner, type TaskState } from '../../kernel/index.ts'
 import { clampDelay, resolveSettlement } from '../retry.ts'
 import { storableError, storableProgress, storableResult, truncateUtf8 } from '../stored-text.ts'
 import type { NewArtifact, SettleResult, Settlement } from '../task-store.ts'
 import { endAttempts, jsonBatches, type AttemptEnd } from './end-attempts.ts'
+import { finishSome } from './endings.ts'
 import { holds, lockTasksOf, longestList, type LockedTask } from './held-leases.ts'
+import { effectivePolicies } from './policies.ts'
+import { withinRetryBudgets } from './retry-delays.ts'
 import { count, microseconds, rowId, text } from './row-values.ts'
 import { chunksOf, marks, padded, perLength } from './statement-text.ts'
 
@@ -27,18 +30,30 @@ ORDER BY made.position`
 interface Accepted {
   readonly settlement: Settlement
   readonly state: TaskState
+  readonly hasDependents: boolean
 }
 
 /** One transaction for all. What another transaction ended first is refused; what this very settlement ended is accepted again. */
-export async function settle(database: SqlDatabase, settlements: readonly Settlement[]): Promise<SettleResult[]> {
+export async function settle(
+  database: SqlDatabase,
+  settlements: readonly Settlement[],
+  clock: Clock
+): Promise<SettleResult[]> {
   if (settlements.length === 0) return []
   // A repeat finds the attempts' rows, so a lost reply is answered by doing it again.
-  return database.transaction((runner) => settleAll(runner, settlements), {
+  const settled = await database.transaction((runner) => settleAll(runner, settlements, clock), {
     readBack: () => Promise.resolve(undefined)
   })
+  if (settled.leavesDependents) await finishSome(database)
+  return settled.results
 }
 
-async function settleAll(runner: SqlRunner, settlements: readonly Settlement[]): Promise<SettleResult[]> {
+interface Settled {
+  readonly results: SettleResult[]
+  readonly leavesDependents: boolean
+}
+
+async function settleAll(runner: SqlRunner, settlements: readonly Settlement[], clock: Clock): Promise<Settled> {
   const tasks = await lockTasksOf(
     runner,
     settlements.map(({ fence }) => fence)
@@ -48,19 +63,35 @@ async function settleAll(runner: SqlRunner, settlements: readonly Settlement[]):
     const task = tasks.get(settlement.fence.taskId)
     if (accepted.has(settlement.fence.taskId) || !holds(task, settlement.fence)) continue
     const state = resolveSettlement(task.state, settlement)
-    if (state !== undefined) accepted.set(settlement.fence.taskId, { settlement, state })
+    if (state !== undefined) {
+      const { hasDependents } = task
+      accepted.set(settlement.fence.taskId, { settlement, state, hasDependents })
+    }
   }
   const winners = [...accepted.values()]
-  await endAttempts(runner, winners.map(toEnd))
+  const leavesDependents = await endAttempts(runner, await endsOf(runner, winners, { tasks, clock }))
   await storeArtifacts(runner, winners)
   const others = settlements.filter((settlement) => accepted.get(settlement.fence.taskId)?.settlement !== settlement)
   const repeated = await findRepeated(runner, others)
-  return settlements.map((settlement) => {
+  const results = settlements.map((settlement) => {
     const { fence } = settlement
     const won = accepted.get(fence.taskId)
     if (won?.settlement === settlement) return { fence, state: won.state }
     return { fence, state: repeated.has(settlement) ? stateAfter(won, tasks.get(fence.taskId)) : undefined }
   })
+  return { results, leavesDependents }
+}
+
+/** A retry may have to wait longer than it says: for its type's budget. */
+async function endsOf(
+  runner: SqlRunner,
+  winners: readonly Accepted[],
+  { tasks, clock }: { readonly tasks: ReadonlyMap<string, LockedTask>; readonly clock: Clock }
+): Promise<AttemptEnd[]> {
+  const ends = winners.map(toEnd)
+  if (ends.every(({ delayMs }) => delayMs === null)) return ends
+  const typeOf = new Map([...tasks].map(([taskId, { type }]) => [taskId, type]))
+  return withinRetryBudgets(runner, ends, { policies: await effectivePolicies(runner), clock, typeOf })
 }
 
 const stateAfter = (won: Accepted | undefined, task: LockedTask | undefined): TaskState | undefined =>
@@ -87,7 +118,7 @@ async function findRepeated(runner: SqlRunner, settlements: readonly Settlement[
 
 const attemptKey = (fence: Fence): string => `${fence.taskId}/${fence.attempt}`
 
-function toEnd({ settlement, state }: Accepted): AttemptEnd {
+function toEnd({ settlement, state, hasDependents }: Accepted): AttemptEnd {
   const { fence, outcome, progress } = settlement
   return {
     ...fence,
@@ -96,7 +127,8 @@ function toEnd({ settlement, state }: Accepted): AttemptEnd {
     delayMs: outcome === 'RETRY' && state === 'RETRY_WAIT' ? clampDelay(settlement.delayMs) : null,
     error: outcome === 'RETRY' || outcome === 'FAILED' ? storableError(settlement.error) : null,
     result: outcome === 'SUCCESS' || outcome === 'PARTIAL_SUCCESS' ? storableResult(settlement.result) : null,
-    progress: progress ? storableProgress(progress) : null
+    progress: progress ? storableProgress(progress) : null,
+    hasDependents
   }
 }
 

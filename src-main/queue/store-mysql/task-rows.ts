@@ -14,7 +14,8 @@ import {
   type TaskState,
   type TaskSummary
 } from '../../kernel/index.ts'
-import { storedRetryPolicy } from '../stored-policy.ts'
+import type { EffectivePolicies, OwnTerms } from '../effective-policy.ts'
+import { retryPolicyOrNull } from '../stored-policy.ts'
 import { count, countOrNull, text, textOrNull, time, timeOrNull } from './row-values.ts'
 
 const progressColumns = 'progress_total, progress_processed, progress_succeeded, progress_failed, progress_skipped'
@@ -23,7 +24,16 @@ export const summaryColumns = `id, type, state, owner, title, business_key, prio
   worker_id, lease_until, created_at, run_at, state_since, started_at, finished_at, deadline_at, timeout_ms, error_code,
   error_message, ${progressColumns}`
 
-export function toSummary(row: SqlRow): TaskSummary {
+/** Columns max_attempts, retry_policy and timeout_ms. */
+export const ownTerms = (row: SqlRow): OwnTerms => ({
+  maxAttempts: countOrNull(row, 'max_attempts'),
+  retryPolicy: retryPolicyOrNull(textOrNull(row, 'retry_policy')),
+  timeoutMs: countOrNull(row, 'timeout_ms')
+})
+
+/** With what the policies say where the task itself does not. */
+export function toSummary(row: SqlRow, policies: EffectivePolicies): TaskSummary {
+  const policy = policies.ofType(text(row, 'type'))
   return {
     id: text(row, 'id'),
     type: text(row, 'type'),
@@ -34,7 +44,7 @@ export function toSummary(row: SqlRow): TaskSummary {
     priority: count(row, 'priority'),
     attempt: count(row, 'attempt'),
     attemptsUsed: count(row, 'attempts_used'),
-    maxAttempts: count(row, 'max_attempts'),
+    maxAttempts: countOrNull(row, 'max_attempts') ?? policy.maxAttempts,
     workerId: textOrNull(row, 'worker_id'),
     leaseUntil: timeOrNull(row, 'lease_until'),
     createdAt: time(row, 'created_at'),
@@ -43,7 +53,7 @@ export function toSummary(row: SqlRow): TaskSummary {
     startedAt: timeOrNull(row, 'started_at'),
     finishedAt: timeOrNull(row, 'finished_at'),
     deadlineAt: timeOrNull(row, 'deadline_at'),
-    timeoutMs: countOrNull(row, 'timeout_ms'),
+    timeoutMs: countOrNull(row, 'timeout_ms') ?? policy.timeoutMs,
     errorCode: textOrNull(row, 'error_code'),
     errorMessage: textOrNull(row, 'error_message'),
     progress: toProgress(row)
@@ -53,9 +63,13 @@ export function toSummary(row: SqlRow): TaskSummary {
 export const detailColumns = `${summaryColumns}, payload, result, checkpoint, partition_key, retry_policy, due_at,
   idempotency_hash IS NOT NULL AS has_key`
 
+export interface DetailParts extends Pick<TaskDetail, 'attempts' | 'artifacts' | 'waitsFor'> {
+  readonly policies: EffectivePolicies
+}
+
 /** `attempts` oldest first; one that ended since the task was read replaces the running one. */
-export function toDetail(row: SqlRow, attempts: readonly Attempt[], artifacts: readonly Artifact[]): TaskDetail {
-  const summary = toSummary(row)
+export function toDetail(row: SqlRow, { attempts, artifacts, waitsFor, policies }: DetailParts): TaskDetail {
+  const summary = toSummary(row, policies)
   const leased = (leasedStates as readonly TaskState[]).includes(summary.state)
   const isRunning = leased && !attempts.some(({ attempt }) => attempt === summary.attempt)
   return {
@@ -65,9 +79,10 @@ export function toDetail(row: SqlRow, attempts: readonly Attempt[], artifacts: r
     checkpoint: textOrNull(row, 'checkpoint'),
     partitionKey: textOrNull(row, 'partition_key'),
     hasIdempotencyKey: count(row, 'has_key') === 1,
-    retryPolicy: storedRetryPolicy(text(row, 'retry_policy')),
-    attempts: isRunning ? [...attempts, runningAttempt(row, summary)] : [...attempts],
-    artifacts: [...artifacts]
+    retryPolicy: policies.ofTask(summary.type, ownTerms(row)).retryPolicy,
+    attempts: isRunning ? [...attempts, runningAttempt(row, summary)] : attempts,
+    artifacts,
+    waitsFor
   }
 }
 

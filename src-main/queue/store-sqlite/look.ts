@@ -1,4 +1,6 @@
 import type { Artifact, LogLine, TaskDetail } from '../../kernel/index.ts'
+import { readDependencies } from './dependencies.ts'
+import { effectivePolicies } from './policies.ts'
 import { rowId, type QueueFile } from './queue-file.ts'
 import {
   artifactColumns,
@@ -33,7 +35,9 @@ export async function getTask(file: QueueFile, taskId: string): Promise<TaskDeta
     const row = session.get<DetailRow>(findTask, { id })
     if (!row) return undefined
     const attempts = session.all<AttemptRow>(findAttempts, { id }).reverse()
-    return toDetail(row, attempts, session.all<ArtifactRow>(findArtifacts, { id }))
+    const artifacts = session.all<ArtifactRow>(findArtifacts, { id })
+    const waitsFor = readDependencies(session, id)
+    return toDetail(row, { attempts, artifacts, waitsFor, policies: effectivePolicies(session) })
   })
 }
 

@@ -1,19 +1,25 @@
 import { AppError, nextState, type AttemptError, type Clock, type TaskState } from '../../kernel/index.ts'
+import { endingLimits } from '../dependents.ts'
 import { decideRetry } from '../retry.ts'
-import { storedRetryPolicy } from '../stored-policy.ts'
 import type { Recovered } from '../task-store.ts'
 import type { QueueFile, Session } from './queue-file.ts'
+import { writeDeadLetter } from './deaths.ts'
+import { hasEndings, noteEnding, settleDependents } from './endings.ts'
 import { finishAttempt, type AttemptEnd } from './settle.ts'
+import { effectivePolicies } from './policies.ts'
+import { retryDelay, type RetryTerms } from './retry-delays.ts'
 import { isWaiting } from './states.ts'
+import { ownTerms, type OwnColumns } from './task-rows.ts'
 import { forgetWorkers, hasForgotten } from './workers.ts'
 
 export const expiredLeases = `
-SELECT CAST(id AS TEXT) AS id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy
+SELECT CAST(id AS TEXT) AS id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy,
+  timeout_ms
 FROM taskdeck_task INDEXED BY taskdeck_task_lease
 WHERE lease_until IS NOT NULL AND lease_until <= :at ORDER BY lease_until LIMIT :limit`
 
 export const passedDeadlines = `
-SELECT CAST(id AS TEXT) AS id, type, state FROM taskdeck_task INDEXED BY taskdeck_task_deadline
+SELECT CAST(id AS TEXT) AS id, type, state, has_dependents FROM taskdeck_task INDEXED BY taskdeck_task_deadline
 WHERE deadline_at IS NOT NULL AND ${isWaiting} AND deadline_at <= :at ORDER BY deadline_at LIMIT :limit`
 
 const failByDeadline = `
@@ -22,21 +28,20 @@ SET state = :to, state_since = :at, finished_at = :at, error_code = 'DEADLINE', 
   error_message = 'The deadline passed before a worker took the task.'
 WHERE id = :id AND state = :from`
 
-interface ExpiredRow {
+interface ExpiredRow extends OwnColumns {
   readonly id: string
   readonly type: string
   readonly state: TaskState
   readonly worker_id: string
   readonly attempt: number
   readonly attempts_used: number
-  readonly max_attempts: number
-  readonly retry_policy: string
 }
 
 interface LateRow {
   readonly id: string
   readonly type: string
   readonly state: TaskState
+  readonly has_dependents: number
 }
 
 /** What it finds cannot change before it writes: both happen under one write lock, which is taken only when there is something. */
@@ -44,7 +49,7 @@ export async function recover(file: QueueFile, clock: Clock, limit: number): Pro
   const found = await file.read((session) => {
     const one = { at: session.at, limit: 1 }
     const hasTasks = session.get(expiredLeases, one) !== undefined || session.get(passedDeadlines, one) !== undefined
-    return hasTasks || hasForgotten(session)
+    return hasTasks || hasEndings(session) || hasForgotten(session)
   })
   if (!found || !(limit >= 1)) return []
   return file.write((session) => {
@@ -52,28 +57,46 @@ export async function recover(file: QueueFile, clock: Clock, limit: number): Pro
     const expired = session.all<ExpiredRow>(expiredLeases, parameters)
     const late = session.all<LateRow>(passedDeadlines, parameters)
     forgetWorkers(session)
-    return [...expired.map((row) => endExpired(session, clock, row)), ...late.map((row) => endLate(session, row))]
+    const terms = { policies: effectivePolicies(session), clock }
+    const ended = [
+      ...expired.map((row) => endExpired(session, row, terms)),
+      ...late.map((row) => endLate(session, row))
+    ]
+    return [...ended, ...settleDependents(session, Math.min(parameters.limit, endingLimits.dependents))]
   })
 }
 
-function endExpired(session: Session, clock: Clock, row: ExpiredRow): Recovered {
+function endExpired(session: Session, row: ExpiredRow, terms: RetryTerms): Recovered {
   const error: AttemptError = {
     code: 'LEASE_EXPIRED',
     class: 'retryable',
     message: `Worker ${row.worker_id} stopped renewing its lease.`
   }
-  const end = { from: row.state, outcome: 'LEASE_EXPIRED', error, ...afterExpiry(row, error, clock) } as const
+  const next = afterExpiry(row, error, terms)
+  const delayMs = next.delayMs === undefined ? undefined : next.delayMs + retryDelay(session, row.type, terms)
+  const end = {
+    from: row.state,
+    outcome: 'LEASE_EXPIRED',
+    error,
+    ...next,
+    ...(delayMs !== undefined && { delayMs })
+  } as const
   const held = { taskId: BigInt(row.id), workerId: row.worker_id, attempt: row.attempt }
   finishAttempt(session, held, end)
   return { taskId: row.id, type: row.type, reason: 'LEASE_EXPIRED', state: end.to }
 }
 
-function afterExpiry(row: ExpiredRow, error: AttemptError, clock: Clock): Pick<AttemptEnd, 'to' | 'delayMs'> {
+function afterExpiry(
+  row: ExpiredRow,
+  error: AttemptError,
+  { policies, clock }: RetryTerms
+): Pick<AttemptEnd, 'to' | 'delayMs'> {
+  const { maxAttempts, retryPolicy } = policies.ofTask(row.type, ownTerms(row))
   const decision = decideRetry({
     error,
     attemptsUsed: row.attempts_used,
-    maxAttempts: row.max_attempts,
-    policy: storedRetryPolicy(row.retry_policy),
+    maxAttempts,
+    policy: retryPolicy,
     random: () => clock.random()
   })
   // Asked to stop, it gets no further attempt, and none was refused to it either: it ends as cancelled.
@@ -84,7 +107,10 @@ function afterExpiry(row: ExpiredRow, error: AttemptError, clock: Clock): Pick<A
 
 function endLate(session: Session, row: LateRow): Recovered {
   const to = reached(row.state, 'passDeadline')
-  session.run(failByDeadline, { id: BigInt(row.id), at: session.at, from: row.state, to })
+  const id = BigInt(row.id)
+  session.run(failByDeadline, { id, at: session.at, from: row.state, to })
+  writeDeadLetter(session, id, 'DEADLINE')
+  if (row.has_dependents === 1) noteEnding(session, id)
   return { taskId: row.id, type: row.type, reason: 'DEADLINE', state: to }
 }
 

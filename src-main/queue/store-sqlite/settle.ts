@@ -1,13 +1,18 @@
-import { isTerminal, type AttemptError, type AttemptOutcome, type TaskState } from '../../kernel/index.ts'
+import { isTerminal, type AttemptError, type AttemptOutcome, type Clock, type TaskState } from '../../kernel/index.ts'
+import { EffectivePolicies } from '../effective-policy.ts'
 import { clampDelay, resolveSettlement } from '../retry.ts'
 import { storableError, storableResult, truncateUtf8 } from '../stored-text.ts'
 import type { NewArtifact, Settlement, SettleResult } from '../task-store.ts'
+import { writeDeadLetter } from './deaths.ts'
+import { finishSome, hasEndings, noteEnding, settleDependents } from './endings.ts'
 import { fenceParameters, recordProgress } from './lease.ts'
+import { effectivePolicies } from './policies.ts'
 import type { Parameters, QueueFile, Session } from './queue-file.ts'
+import { retryDelay, type RetryTerms } from './retry-delays.ts'
 import { holdsFence } from './states.ts'
 import { toMicroseconds } from './task-rows.ts'
 
-const findHeld = `SELECT state FROM taskdeck_task WHERE ${holdsFence}`
+const findHeld = `SELECT state, type FROM taskdeck_task WHERE ${holdsFence}`
 
 /** A settlement that was accepted left this row; the task may have gone on since. */
 const findEnded = `
@@ -31,7 +36,8 @@ SET state = :to, state_since = :at, lease_until = NULL, finished_at = :finishedA
   error_code = CASE WHEN :setsError THEN :errorCode ELSE error_code END,
   error_class = CASE WHEN :setsError THEN :errorClass ELSE error_class END,
   error_message = CASE WHEN :setsError THEN :errorMessage ELSE error_message END
-WHERE ${holdsFence} AND state = :from`
+WHERE ${holdsFence} AND state = :from
+RETURNING has_dependents`
 
 const writeArtifact = `
 INSERT INTO taskdeck_artifact (task_id, attempt, name, content_type, bytes, host, path, created_at, expires_at)
@@ -49,18 +55,34 @@ export interface AttemptEnd {
   readonly result?: string | null
 }
 
-export async function settle(file: QueueFile, settlements: readonly Settlement[]): Promise<SettleResult[]> {
+export async function settle(
+  file: QueueFile,
+  settlements: readonly Settlement[],
+  clock: Clock
+): Promise<SettleResult[]> {
   if (settlements.length === 0) return []
-  return file.write((session) =>
-    settlements.map((settlement) => ({ fence: settlement.fence, state: settleOne(session, settlement) }))
-  )
+  let leavesDependents = false
+  const results = await file.write((session) => {
+    const retries = settlements.some(({ outcome }) => outcome === 'RETRY')
+    const policies = retries ? effectivePolicies(session) : EffectivePolicies.none
+    const settled = settlements.map((settlement) => ({
+      fence: settlement.fence,
+      state: settleOne(session, settlement, { policies, clock })
+    }))
+    settleDependents(session)
+    leavesDependents = hasEndings(session)
+    return settled
+  })
+  if (leavesDependents) await finishSome(file)
+  return results
 }
 
-function settleOne(session: Session, settlement: Settlement): TaskState | undefined {
+function settleOne(session: Session, settlement: Settlement, terms: RetryTerms): TaskState | undefined {
   const held = fenceParameters(settlement.fence)
   if (!held) return undefined
-  const from = session.get<{ state: TaskState }>(findHeld, held)?.state
-  if (from === undefined) return repeated(session, held, settlement)
+  const task = session.get<{ state: TaskState; type: string }>(findHeld, held)
+  if (!task) return repeated(session, held, settlement)
+  const from = task.state
   const to = resolveSettlement(from, settlement)
   if (to === undefined) return undefined
   if (settlement.progress) recordProgress(session, { fence: settlement.fence, progress: settlement.progress })
@@ -70,13 +92,15 @@ function settleOne(session: Session, settlement: Settlement): TaskState | undefi
     to,
     outcome: settlement.outcome,
     error: 'error' in settlement ? storableError(settlement.error) : null,
-    ...('delayMs' in settlement ? { delayMs: settlement.delayMs } : {}),
+    ...('delayMs' in settlement && to === 'RETRY_WAIT'
+      ? { delayMs: settlement.delayMs + retryDelay(session, task.type, terms) }
+      : {}),
     ...('result' in settlement ? { result: storableResult(settlement.result) } : {})
   })
   return to
 }
 
-/** Writes the attempt's row and moves the task on; `held` must be a fence that holds. */
+/** Writes the attempt's row and dead letter, moves the task on and notes that others wait for it; `held` must be a fence that holds. */
 export function finishAttempt(session: Session, held: Parameters, end: AttemptEnd): void {
   const { at } = session
   const { from, to, outcome } = end
@@ -86,7 +110,7 @@ export function finishAttempt(session: Session, held: Parameters, end: AttemptEn
     errorMessage: end.error?.message ?? null
   }
   session.run(writeAttempt, { ...held, at, outcome, ...errorColumns })
-  session.run(endAttempt, {
+  const ended = session.get<{ has_dependents: number }>(endAttempt, {
     ...held,
     ...errorColumns,
     at,
@@ -98,6 +122,9 @@ export function finishAttempt(session: Session, held: Parameters, end: AttemptEn
     setsError: changesError(end) ? 1 : 0,
     result: end.result ?? null
   })
+  const id = held['taskId'] as bigint
+  if (to === 'FAILED') writeDeadLetter(session, id, 'ATTEMPT')
+  if (isTerminal(to) && ended?.has_dependents === 1) noteEnding(session, id)
 }
 
 /** Success clears the error of earlier attempts; a hand-back or a cancellation leaves it. */

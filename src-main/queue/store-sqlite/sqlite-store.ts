@@ -3,17 +3,20 @@ import { AppError, type Clock } from '../../kernel/index.ts'
 import { readMigrations } from '../migration-files.ts'
 import type { TaskStore } from '../task-store.ts'
 import { act } from './act.ts'
-import { claim } from './claim.ts'
+import { Claims } from './claim.ts'
+import { countDeadLetters, listDeadLetters, newestDeadLetter, resolveDeadLetter, resolveStep } from './dead-letters.ts'
 import { appendLog, renew, saveProgress } from './lease.ts'
 import { listTasks } from './list.ts'
 import { getArtifact, getTask, readLog } from './look.ts'
+import { readPolicies, removePolicy, setPolicy } from './policies.ts'
 import { QueueFile } from './queue-file.ts'
 import { readQueue } from './read.ts'
 import { recover } from './recover.ts'
 import { missingSchema, requireReadySchema } from './schema.ts'
+import { listAllSchedules, putSchedule, removeSchedule, runSchedules } from './schedules.ts'
 import { settle } from './settle.ts'
 import { submit } from './submit.ts'
-import { reportWorker } from './workers.ts'
+import { hintPorts, reportWorker, requestWorker } from './workers.ts'
 
 /** SQLite's own check reads the whole file, some 0.2 s for this many bytes. Larger files show damage when it is met. */
 const checkedBytes = 64 * 1024 * 1024
@@ -47,15 +50,25 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
 }
 
 function storeOn(file: QueueFile, clock: Clock): TaskStore {
+  const claims = new Claims(file)
   return {
     kind: 'sqlite',
     submit: (tasks) => submit(file, tasks),
-    claim: (request) => claim(file, request),
-    renew: (leases, leaseMs) => renew(file, leases, leaseMs),
+    claim: (request) => claims.claim(request),
+    renew: (leases) => renew(file, leases),
     saveProgress: (updates) => saveProgress(file, updates),
     appendLog: (entries) => appendLog(file, entries),
-    settle: (settlements) => settle(file, settlements),
+    settle: (settlements) => settle(file, settlements, clock),
     reportWorker: (report) => reportWorker(file, report),
+    hintPorts: (host) => hintPorts(file, host),
+    requestWorker: (id, request) => requestWorker(file, id, request),
+    schedules: () => listAllSchedules(file),
+    putSchedule: (schedule) => putSchedule(file, schedule),
+    removeSchedule: (name) => removeSchedule(file, name),
+    runSchedules: () => runSchedules(file, (tasks) => submit(file, tasks)),
+    policies: () => file.read(readPolicies),
+    setPolicy: (policy) => setPolicy(file, policy),
+    removePolicy: (scope, name) => removePolicy(file, scope, name),
     recover: (limit) => recover(file, clock, limit),
     act: (taskId, action) => act(file, taskId, action),
     get: (taskId) => getTask(file, taskId),
@@ -63,6 +76,12 @@ function storeOn(file: QueueFile, clock: Clock): TaskStore {
     log: (taskId, afterId) => readLog(file, taskId, afterId),
     artifact: (taskId, artifactId) => getArtifact(file, taskId, artifactId),
     read: () => readQueue(file, clock),
+    deadLetters: (filter, limit, cursor) => listDeadLetters(file, filter, { limit, cursor }),
+    countDeadLetters: (filter, mostCounted) => countDeadLetters(file, filter, mostCounted),
+    newestDeadLetter: () => newestDeadLetter(file),
+    replay: (filter, upToId, limit, cursor) => resolveStep(file, filter, { action: 'replay', upToId, limit, cursor }),
+    discard: (filter, upToId, limit, cursor) => resolveStep(file, filter, { action: 'discard', upToId, limit, cursor }),
+    resolveDeadLetter: (id, action) => resolveDeadLetter(file, id, action),
     close: () => file.close()
   }
 }

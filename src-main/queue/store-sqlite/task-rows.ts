@@ -11,7 +11,8 @@ import type {
   TaskState,
   TaskSummary
 } from '../../kernel/index.ts'
-import { storedRetryPolicy } from '../stored-policy.ts'
+import type { EffectivePolicies, OwnTerms } from '../effective-policy.ts'
+import { retryPolicyOrNull } from '../stored-policy.ts'
 
 /** Columns and their way to the port's values. Times are microseconds in the file and milliseconds at the port. */
 
@@ -46,7 +47,7 @@ export interface SummaryRow extends ProgressColumns {
   readonly priority: number
   readonly attempt: number
   readonly attempts_used: number
-  readonly max_attempts: number
+  readonly max_attempts: number | null
   readonly worker_id: string | null
   readonly lease_until: number | null
   readonly created_at: number
@@ -60,7 +61,22 @@ export interface SummaryRow extends ProgressColumns {
   readonly error_message: string | null
 }
 
-export function toSummary(row: SummaryRow): TaskSummary {
+/** What the task itself says. */
+export const ownTerms = (row: OwnColumns): OwnTerms => ({
+  maxAttempts: row.max_attempts,
+  retryPolicy: retryPolicyOrNull(row.retry_policy),
+  timeoutMs: row.timeout_ms
+})
+
+export interface OwnColumns {
+  readonly max_attempts: number | null
+  readonly retry_policy: string | null
+  readonly timeout_ms: number | null
+}
+
+/** With what the policies say where the task itself does not. */
+export function toSummary(row: SummaryRow, policies: EffectivePolicies): TaskSummary {
+  const policy = policies.ofType(row.type)
   return {
     id: row.id,
     type: row.type,
@@ -71,7 +87,7 @@ export function toSummary(row: SummaryRow): TaskSummary {
     priority: row.priority,
     attempt: row.attempt,
     attemptsUsed: row.attempts_used,
-    maxAttempts: row.max_attempts,
+    maxAttempts: row.max_attempts ?? policy.maxAttempts,
     workerId: row.worker_id,
     leaseUntil: toMs(row.lease_until),
     createdAt: row.created_at / 1000,
@@ -80,7 +96,7 @@ export function toSummary(row: SummaryRow): TaskSummary {
     startedAt: toMs(row.started_at),
     finishedAt: toMs(row.finished_at),
     deadlineAt: toMs(row.deadline_at),
-    timeoutMs: row.timeout_ms,
+    timeoutMs: row.timeout_ms ?? policy.timeoutMs,
     errorCode: row.error_code,
     errorMessage: row.error_message,
     progress: toProgress(row)
@@ -95,27 +111,31 @@ export interface DetailRow extends SummaryRow {
   readonly result: string | null
   readonly checkpoint: string | null
   readonly partition_key: string | null
-  readonly retry_policy: string
+  readonly retry_policy: string | null
   readonly due_at: number | null
   readonly has_key: number
 }
 
-export function toDetail(
-  row: DetailRow,
-  attempts: readonly AttemptRow[],
-  artifacts: readonly ArtifactRow[]
-): TaskDetail {
+export interface DetailParts {
+  readonly attempts: readonly AttemptRow[]
+  readonly artifacts: readonly ArtifactRow[]
+  readonly waitsFor: TaskDetail['waitsFor']
+  readonly policies: EffectivePolicies
+}
+
+export function toDetail(row: DetailRow, { attempts, artifacts, waitsFor, policies }: DetailParts): TaskDetail {
   const running = row.lease_until === null ? [] : [runningAttempt(row)]
   return {
-    ...toSummary(row),
+    ...toSummary(row, policies),
     payload: row.payload,
     result: row.result,
     checkpoint: row.checkpoint,
     partitionKey: row.partition_key,
     hasIdempotencyKey: row.has_key === 1,
-    retryPolicy: storedRetryPolicy(row.retry_policy),
+    retryPolicy: policies.ofTask(row.type, ownTerms(row)).retryPolicy,
     attempts: [...attempts.map(toAttempt), ...running],
-    artifacts: artifacts.map(toArtifact)
+    artifacts: artifacts.map(toArtifact),
+    waitsFor
   }
 }
 
