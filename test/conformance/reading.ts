@@ -27,6 +27,7 @@ const report = (over: Partial<WorkerReport> = {}): WorkerReport => ({
   claimP99Ms: null,
   database: 'ok',
   fault: null,
+  hintPort: null,
   ...over
 })
 
@@ -183,8 +184,8 @@ export function describeReading(queue: QueueUnderTest): void {
     it('are shown as they reported themselves, with the database times', async () => {
       await queue.store.reportWorker(report({ polledAgoMs: 2_000, claimedAgoMs: 5_000 }))
       const { workers, at } = await queue.store.read()
-      const { incarnation, polledAgoMs, claimedAgoMs, ...same } = report()
-      expect([incarnation, polledAgoMs, claimedAgoMs]).toHaveLength(3)
+      const { incarnation, polledAgoMs, claimedAgoMs, hintPort, ...same } = report()
+      expect([incarnation, polledAgoMs, claimedAgoMs, hintPort]).toHaveLength(4)
       expect(workers).toHaveLength(1)
       const [worker] = workers
       expect(worker).toMatchObject(same)
@@ -282,10 +283,10 @@ export function describeReading(queue: QueueUnderTest): void {
       const store = await queue.open(wrong)
       const [submitted] = await store.submit([task({ retryPolicy: { kind: 'list', delaysMs: [1_000] } })])
       const [claimed] = await queue.claim(1, { store, leaseMs: 30_000 })
-      await store.renew([claimed!.fence], 30_000)
+      await store.renew([claimed!.fence])
       await store.appendLog([{ fence: claimed!.fence, level: 'info', message: 'm' }])
       expect(await store.recover(10)).toEqual([])
-      expect((await queue.store.renew([claimed!.fence], 30_000)).renewed).toHaveLength(1)
+      expect((await queue.store.renew([claimed!.fence])).renewed).toHaveLength(1)
       await store.settle([{ ...everySettlement(claimed!.fence)[2]! }])
       await store.reportWorker(report())
       const { at, workers } = await store.read()

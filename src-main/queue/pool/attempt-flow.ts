@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { AppError, Fence, LogLevel, TaskState } from '../../kernel/index.ts'
+import type { AppError, AttemptError, Fence, LogLevel, TaskState } from '../../kernel/index.ts'
 import type { ClaimedTask, NewArtifact, Settlement } from '../task-store.ts'
 import { artifactPath } from './artifact-files.ts'
 import type { AttemptNotes } from './attempt-notes.ts'
@@ -8,6 +8,7 @@ import type { JobEnd, KeptFile, PoolJob } from './pool-job.ts'
 import { settlementOf } from './settlement-of.ts'
 import type { SettlementWriter } from './settlement-writer.ts'
 import type { ThreadPool } from './thread-pool.ts'
+import type { HookedAttempt, HookRunner } from './worker-hooks.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
 const dayMs = 86_400_000
@@ -18,6 +19,7 @@ export interface AttemptFlowParts {
   readonly pool: ThreadPool
   readonly writer: SettlementWriter
   readonly notes: AttemptNotes
+  readonly hooks: HookRunner
   readonly log: (level: LogLevel, message: string, taskId: string | null) => void
 }
 
@@ -25,6 +27,8 @@ export interface AttemptFlowParts {
 export class AttemptFlow {
   private readonly parts: AttemptFlowParts
   private accepting = true
+  /** Why attempts failed whose outcome is being stored. */
+  private readonly errors = new WeakMap<Lease, AttemptError>()
 
   constructor(parts: AttemptFlowParts) {
     this.parts = parts
@@ -36,11 +40,14 @@ export class AttemptFlow {
     this.parts.pool.dropUnstarted('shutdown')
   }
 
-  claimed(tasks: readonly ClaimedTask[], deadlineAt: number): void {
+  /** `sentAt`: monotonic ms from which their leases count. */
+  claimed(tasks: readonly ClaimedTask[], sentAt: number): void {
     const { book, writer, pool, options } = this.parts
-    const leases = tasks.map((task) => book.add(task, deadlineAt))
+    const leases = tasks.map((task) => book.add(task, sentAt + task.leaseMs))
+    if (tasks.length > 0) void this.parts.hooks.call('onClaimed', tasks.map(hooked))
     // So slow a claim that the leases are nearly over is handed back too: nothing has begun.
-    const tooLate = deadlineAt - options.clock.monotonic() < options.leaseMs / 4
+    const passedMs = options.clock.monotonic() - sentAt
+    const tooLate = tasks.some(({ leaseMs }) => passedMs > (leaseMs * 3) / 4)
     if (!this.accepting || tooLate) {
       for (const lease of leases) writer.add(lease, { fence: lease.claimed.fence, outcome: 'HANDED_BACK' })
       return
@@ -49,6 +56,10 @@ export class AttemptFlow {
       const lease = leases[index]
       if (lease) lease.job = job
     }
+  }
+
+  started(job: PoolJob): void {
+    void this.parts.hooks.call('onAttemptStart', hooked(job.claimed))
   }
 
   ended(job: PoolJob, end: JobEnd): void {
@@ -65,6 +76,7 @@ export class AttemptFlow {
       random: () => options.clock.random()
     })
     if (settlement) {
+      if ('error' in settlement) this.errors.set(lease, settlement.error)
       this.logFailure(settlement)
       writer.add(lease, settlement)
     } else {
@@ -73,8 +85,11 @@ export class AttemptFlow {
     }
   }
 
-  closed({ claimed: { fence } }: Lease, end: TaskState | 'lost' | 'given-up'): void {
-    const { log } = this.parts
+  closed(lease: Lease, end: TaskState | 'lost' | 'given-up'): void {
+    const { log, hooks } = this.parts
+    const { fence } = lease.claimed
+    const state = end === 'lost' || end === 'given-up' ? null : end
+    void hooks.call('onAttemptEnd', { ...hooked(lease.claimed), state, error: this.errors.get(lease) ?? null })
     if (end === 'lost') log('warn', `the lease of attempt ${fence.attempt} was lost`, fence.taskId)
     if (end === 'given-up') log('error', 'its outcome could not be stored; it will be recovered', fence.taskId)
   }
@@ -88,9 +103,10 @@ export class AttemptFlow {
   }
 
   lost(lease: Lease): void {
-    const { pool, options } = this.parts
+    const { pool } = this.parts
     if (!lease.job || lease.job.interrupted === 'lease-lost') return
-    pool.interrupt(lease.job, 'lease-lost', Math.min(1_000, options.leaseMs / 12))
+    void this.parts.hooks.call('onLeaseLost', hooked(lease.claimed))
+    pool.interrupt(lease.job, 'lease-lost', Math.min(1_000, lease.claimed.leaseMs / 12))
   }
 
   /** The store refused a write under this fence. */
@@ -129,3 +145,5 @@ export class AttemptFlow {
     this.parts.log('warn', `attempt ${attempt} failed, ${code}: ${what}; ${then}`, taskId)
   }
 }
+
+const hooked = ({ fence, type, owner }: ClaimedTask): HookedAttempt => ({ ...fence, type, owner })

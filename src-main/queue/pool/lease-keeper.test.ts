@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AppError, type Fence } from '../../kernel/index.ts'
+import { AppError, type Fence, type WorkerRequest } from '../../kernel/index.ts'
 import type { Renewal, TaskStore } from '../task-store.ts'
 import { DatabaseState } from './database-state.ts'
 import { claimedTask } from './lease.fixture.ts'
@@ -17,6 +17,8 @@ describe('LeaseKeeper', () => {
   let lost: string[]
   let lostAt: number | undefined
   let cancelled: string[]
+  let request: WorkerRequest | null
+  let requests: (WorkerRequest | null)[]
   let answer: (leases: readonly Fence[]) => Renewal | Promise<Renewal>
   let keeper: LeaseKeeper
 
@@ -28,6 +30,8 @@ describe('LeaseKeeper', () => {
     lost = []
     lostAt = undefined
     cancelled = []
+    request = null
+    requests = []
     answer = (leases) => ({ renewed: leases, lost: [], cancelRequested: [] })
     const store: Pick<TaskStore, 'renew' | 'reportWorker'> = {
       renew: async (leases) => {
@@ -36,7 +40,7 @@ describe('LeaseKeeper', () => {
       },
       reportWorker: () => {
         reports++
-        return Promise.resolve()
+        return Promise.resolve(request)
       }
     }
     keeper = new LeaseKeeper({
@@ -46,13 +50,14 @@ describe('LeaseKeeper', () => {
       book,
       leaseMs,
       report: () => ({}) as never,
+      onRequest: (request) => requests.push(request),
       onLost: ({ claimed }) => {
         lostAt ??= clock.monotonic()
         lost.push(claimed.fence.taskId)
       },
       onCancelRequested: ({ claimed }) => cancelled.push(claimed.fence.taskId)
     })
-    for (const taskId of ['1', '2']) book.add(claimedTask({ taskId }), leaseMs)
+    for (const taskId of ['1', '2']) book.add(claimedTask({ taskId, leaseMs }), leaseMs)
   })
 
   it('renews all leases in one call, three times a lease', async () => {
@@ -63,12 +68,48 @@ describe('LeaseKeeper', () => {
     expect(lost).toEqual([])
   })
 
+  it('keeps a lease in time that is shorter than the others, from the moment it comes', async () => {
+    const renewedAt: number[] = []
+    answer = (leases) => {
+      if (leases.some(({ taskId }) => taskId === 'short')) renewedAt.push(clock.monotonic())
+      return { renewed: leases, lost: [], cancelRequested: [] }
+    }
+    keeper.start()
+    await clock.advance(leaseMs / 3 + 100)
+    const came = clock.monotonic()
+    book.add(claimedTask({ taskId: 'short', leaseMs: 300 }), came + 300)
+    keeper.leased()
+    await clock.advance(3_000)
+    expect(lost).toEqual([])
+    expect(renewedAt[0]! - came).toBeLessThanOrEqual(100)
+    expect(Math.max(...renewedAt.map((at, n) => at - (renewedAt[n - 1] ?? came)))).toBeLessThanOrEqual(101)
+  })
+
+  it('stops the handler of a short lease that is not renewed, and leaves the longer ones', async () => {
+    answer = () => new Promise<Renewal>(() => undefined)
+    keeper.start()
+    await clock.advance(100)
+    book.add(claimedTask({ taskId: 'short', leaseMs: 300 }), clock.monotonic() + 300)
+    keeper.leased()
+    await clock.advance(300)
+    expect(new Set(lost)).toEqual(new Set(['short']))
+  })
+
   it('stops the handler of a lost lease at once', async () => {
     answer = (leases) => ({ renewed: leases.slice(1), lost: leases.slice(0, 1), cancelRequested: [] })
     keeper.start()
     await clock.advance(10)
     expect(lost).toContain('1')
     expect(lost).not.toContain('2')
+  })
+
+  it('passes on what another process asks of the worker', async () => {
+    keeper.start()
+    await clock.advance(10)
+    request = 'QUIET'
+    await clock.advance(leaseMs)
+    expect(requests[0]).toBeNull()
+    expect(requests.at(-1)).toBe('QUIET')
   })
 
   it('passes on that a task is to be cancelled', async () => {
@@ -115,7 +156,7 @@ describe('LeaseKeeper', () => {
     await clock.advance(10)
     await keeper.stop()
     const before = { renewals: renewals.length, reports }
-    await keeper.reportLast()
+    await keeper.reportNow()
     expect({ renewals: renewals.length, reports }).toEqual({ ...before, reports: before.reports + 1 })
   })
 })

@@ -1,8 +1,9 @@
-import { AppError, pause, withDeadline, type Clock } from '../../kernel/index.ts'
+import { AppError, withDeadline, type Clock, type WorkerRequest } from '../../kernel/index.ts'
 import type { Renewal, TaskStore, WorkerReport } from '../task-store.ts'
 import { Backoff } from './backoff.ts'
 import type { DatabaseState } from './database-state.ts'
 import type { Lease, LeaseBook } from './lease-book.ts'
+import { Wakeup } from './wakeup.ts'
 
 export interface LeaseKeeperOptions {
   /** On a connection of its own, so that busy claims cannot delay a heartbeat. */
@@ -10,8 +11,11 @@ export interface LeaseKeeperOptions {
   readonly clock: Clock
   readonly database: DatabaseState
   readonly book: LeaseBook
+  /** Of tasks whose policies say nothing else. */
   readonly leaseMs: number
   readonly report: () => WorkerReport
+  /** What another process asks of this worker, with each report; null for nothing. */
+  readonly onRequest: (request: WorkerRequest | null) => void
   /** The task is someone else's, or may be: stop the handler at once. */
   readonly onLost: (lease: Lease) => void
   readonly onCancelRequested: (lease: Lease) => void
@@ -30,13 +34,19 @@ export class LeaseKeeper {
   private readonly options: LeaseKeeperOptions
   private readonly stopped = new AbortController()
   private readonly backoff: Backoff
-  private readonly beatMs: number
+  private readonly beatWakeup: Wakeup
+  private readonly guardWakeup: Wakeup
+  /** The shortest lease that the loops keep in time. */
+  private keptMs: number
   private loops: Promise<unknown> = Promise.resolve()
 
   constructor(options: LeaseKeeperOptions) {
     this.options = options
-    this.beatMs = Math.min(options.leaseMs / 3, longestBeatMs)
-    this.backoff = new Backoff(options.clock, { firstMs: this.beatMs / 8, capMs: this.beatMs })
+    this.keptMs = options.leaseMs
+    this.beatWakeup = new Wakeup(options.clock)
+    this.guardWakeup = new Wakeup(options.clock)
+    const beatMs = this.beatMs()
+    this.backoff = new Backoff(options.clock, { firstMs: beatMs / 8, capMs: beatMs })
   }
 
   start(): void {
@@ -45,22 +55,31 @@ export class LeaseKeeper {
 
   async stop(): Promise<void> {
     this.stopped.abort()
+    this.beatWakeup.wake()
+    this.guardWakeup.wake()
     await this.loops
   }
 
-  /** The last word after `stop`. Renews nothing: what could not be settled is to be recovered as soon as its lease ends. */
-  async reportLast(): Promise<void> {
+  /** New leases are in the book: one that is shorter than the others must not wait for a heartbeat that is paced by them. */
+  leased(): void {
+    if (this.shortestMs() >= this.keptMs) return
+    this.beatWakeup.wake()
+    this.guardWakeup.wake()
+  }
+
+  /** Beside the heartbeats; the last word after `stop`. Renews nothing: what could not be settled is to be recovered as soon as its lease ends. */
+  async reportNow(): Promise<void> {
     await this.tell(() => this.sendReport())
   }
 
   /** One heartbeat; true when it succeeded. */
   private beat(): Promise<boolean> {
-    const { clock, book, leaseMs } = this.options
+    const { clock, book } = this.options
     const leases = book.all()
     const sentAt = clock.monotonic()
     return this.tell(async () => {
-      const work = this.renew(leases, leaseMs).then((renewal) => this.apply(renewal, sentAt))
-      await withDeadline(clock, Math.max(leaseMs / 3, 250), work, noAnswer)
+      const work = this.renew(leases).then((renewal) => this.apply(renewal, sentAt))
+      await withDeadline(clock, Math.max(this.shortestMs() / 3, 250), work, noAnswer)
       await this.sendReport()
     })
   }
@@ -77,24 +96,29 @@ export class LeaseKeeper {
     }
   }
 
-  private sendReport(): Promise<void> {
-    const { store, clock, leaseMs, report } = this.options
-    return withDeadline(clock, Math.max(leaseMs / 3, 1_000), store.reportWorker(report()), noAnswer)
+  private async sendReport(): Promise<void> {
+    const { store, clock, leaseMs, report, onRequest } = this.options
+    onRequest(await withDeadline(clock, Math.max(leaseMs / 3, 1_000), store.reportWorker(report()), noAnswer))
   }
 
-  private async renew(leases: readonly Lease[], leaseMs: number): Promise<Renewal> {
+  private async renew(leases: readonly Lease[]): Promise<Renewal> {
     if (leases.length === 0) return { renewed: [], lost: [], cancelRequested: [] }
-    return this.options.store.renew(
-      leases.map((lease) => lease.claimed.fence),
-      leaseMs
-    )
+    return this.options.store.renew(leases.map((lease) => lease.claimed.fence))
+  }
+
+  private shortestMs(): number {
+    return Math.min(this.options.leaseMs, ...this.options.book.all().map(({ claimed }) => claimed.leaseMs))
+  }
+
+  private beatMs(): number {
+    return Math.min(this.shortestMs() / 3, longestBeatMs)
   }
 
   private apply(renewal: Renewal, sentAt: number): void {
-    const { book, leaseMs, onLost, onCancelRequested } = this.options
+    const { book, onLost, onCancelRequested } = this.options
     for (const fence of renewal.renewed) {
       const lease = book.find(fence)
-      if (lease) lease.deadlineAt = Math.max(lease.deadlineAt, sentAt + leaseMs)
+      if (lease) lease.deadlineAt = Math.max(lease.deadlineAt, sentAt + lease.claimed.leaseMs)
     }
     for (const fence of renewal.lost) {
       const lease = book.find(fence)
@@ -108,18 +132,21 @@ export class LeaseKeeper {
   }
 
   private async beatForever(): Promise<void> {
-    for (;;) {
-      const pauseMs = (await this.beat()) ? this.beatMs : this.backoff.next()
-      if (!(await pause(this.options.clock, pauseMs, this.stopped.signal))) return
+    while (!this.stopped.signal.aborted) {
+      // Before the heartbeat: a lease that comes while it is sent wakes the pause.
+      this.keptMs = this.shortestMs()
+      const beatMs = this.beatMs()
+      await this.beatWakeup.wait((await this.beat()) ? beatMs : Math.min(beatMs, this.backoff.next()))
     }
   }
 
   /** Stops handlers whose lease was not renewed in time, whatever the heartbeat is waiting for. */
   private async guardForever(): Promise<void> {
-    const { clock, book, leaseMs, onLost } = this.options
-    while (await pause(clock, leaseMs / 24, this.stopped.signal)) {
+    const { book, onLost } = this.options
+    while (!this.stopped.signal.aborted) {
+      await this.guardWakeup.wait(this.shortestMs() / 24)
       for (const lease of book.all()) {
-        if (lease.phase === 'running' && book.remainingMs(lease) <= leaseMs / 6) onLost(lease)
+        if (lease.phase === 'running' && book.remainingMs(lease) <= lease.claimed.leaseMs / 6) onLost(lease)
       }
     }
   }

@@ -14,6 +14,7 @@ export function claimedTask(changes: Partial<ClaimedTask> & { taskId?: string } 
     maxAttempts: 5,
     retryPolicy: defaultRetryPolicy,
     timeoutMs: null,
+    leaseMs: 30_000,
     checkpoint: null,
     idempotencyKey: 'key',
     ...rest

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
-import type { LogLevel } from '../../kernel/index.ts'
+import type { LogLevel, WorkerRequest } from '../../kernel/index.ts'
 import type { WorkerReport } from '../task-store.ts'
 import { ArtifactCleaner } from './artifact-cleaner.ts'
 import { AttemptFlow } from './attempt-flow.ts'
@@ -11,13 +10,17 @@ import { DatabaseState } from './database-state.ts'
 import { HandlerCatalog, type HandlerCatalogReading } from './handler-catalog.ts'
 import { HandlerRequests } from './handler-requests.ts'
 import type { ThreadStart } from './handler-thread-link.ts'
+import { HintListener } from './hint-listener.ts'
 import { LeaseBook } from './lease-book.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { RecoveryLoop } from './recovery-loop.ts'
+import { ScheduleLoop } from './schedule-loop.ts'
 import { SettlementWriter } from './settlement-writer.ts'
 import { ThreadPool } from './thread-pool.ts'
 import { Wakeup } from './wakeup.ts'
+import { HookRunner } from './worker-hooks.ts'
 import { withDefaults, type Worker, type WorkerOptions, type WorkerStatus } from './worker-options.ts'
+import { workerReport } from './worker-report.ts'
 
 /** Of the grace, kept for handing back and the last report. */
 const longestTailMs = 2_000
@@ -43,6 +46,9 @@ class PoolWorker implements Worker {
   private readonly keeper: LeaseKeeper
   private readonly claims: ClaimLoop
   private readonly recovery: RecoveryLoop
+  private readonly schedules: ScheduleLoop
+  private readonly hints: HintListener
+  private readonly hooks: HookRunner
   private readonly cleaner: ArtifactCleaner
   private readonly cacheDir: string
   private types: readonly string[] = []
@@ -50,12 +56,15 @@ class PoolWorker implements Worker {
   private slots: number
   private starting: Promise<void> | undefined
   private stopping: Promise<void> | undefined
+  private stopRequested = false
+  private readonly ended = Promise.withResolvers<void>()
 
   constructor(given: WorkerOptions) {
     this.options = withDefaults(given)
-    const { store, clock, recoverMs, handlers } = this.options
+    const { store, clock, handlers, hooks } = this.options
     this.slots = this.options.slots
     this.leaseClosed = new Wakeup(clock)
+    this.hooks = new HookRunner({ hooks, clock, log: (message) => this.log('error', message) })
     this.book = new LeaseBook(clock)
     this.database = new DatabaseState((problem) => this.onDatabase(problem))
     this.cacheDir = join(this.options.artifactDir, '.handler-cache')
@@ -75,22 +84,24 @@ class PoolWorker implements Worker {
       pool: this.pool,
       writer: this.writer,
       notes: this.notes,
+      hooks: this.hooks,
       log: (level, message, taskId) => this.log(level, message, taskId)
     })
     this.keeper = this.openKeeper()
     this.claims = this.openClaims()
-    this.recovery = new RecoveryLoop({
-      store,
-      clock,
-      database,
-      recoverMs,
-      onRecovered: (tasks) => {
-        for (const task of tasks) this.log('warn', `recovered (${task.reason}): now ${task.state}`, task.taskId)
-      }
+    this.recovery = this.openRecovery()
+    this.schedules = this.openSchedules()
+    this.hints = new HintListener({
+      onHint: () => this.claims.hint(),
+      onProblem: (message) => this.log('warn', message)
     })
     const { artifactDir, artifactDays } = this.options
     const log = (level: LogLevel, message: string): void => this.log(level, message)
     this.cleaner = new ArtifactCleaner({ artifactDir, artifactDays, clock, log })
+  }
+
+  get finished(): Promise<void> {
+    return this.ended.promise
   }
 
   start(): Promise<void> {
@@ -99,7 +110,7 @@ class PoolWorker implements Worker {
   }
 
   stop(): Promise<void> {
-    this.stopping ??= this.close()
+    this.stopping ??= this.close().finally(() => this.ended.resolve())
     return this.stopping
   }
 
@@ -136,15 +147,18 @@ class PoolWorker implements Worker {
     if (this.stopping) return
     this.enter('starting')
     await this.catalog.start()
+    if (this.options.hints) await this.hints.start()
+    await this.hooks.call('onStart', { workerId: this.options.workerId })
     if (this.stopping) return
     this.notes.start()
     this.writer.start()
     this.keeper.start()
     this.recovery.start()
+    this.schedules.start()
     this.cleaner.start()
     this.claims.start()
-    this.log('info', `worker ${this.options.workerId} started with ${this.slots} slots`)
     this.enter('running')
+    this.log('info', `worker ${this.options.workerId} started with ${this.slots} slots`)
   }
 
   /**
@@ -159,7 +173,9 @@ class PoolWorker implements Worker {
     this.enter('stopping')
     const claimsStopped = this.claims.stop()
     this.flow.stopAccepting()
-    const loops = [claimsStopped, this.recovery.stop(), this.cleaner.stop(), this.catalog.stop()]
+    this.hints.stop()
+    const others = [this.recovery, this.schedules, this.cleaner, this.catalog]
+    const loops = [claimsStopped, ...others.map((loop) => loop.stop())]
     const quiet = Promise.all([this.starting, ...loops])
     await this.within(handlersUntil - clock.monotonic(), quiet)
     await this.untilNoLease(handlersUntil)
@@ -168,7 +184,8 @@ class PoolWorker implements Worker {
     await this.within(tailMs / 4, Promise.all([this.notes.stop(), this.writer.stop(tailMs / 4), this.keeper.stop()]))
     await this.within(threadsEndMs, this.pool.stop())
     this.state = 'stopped'
-    await this.within(tailMs / 4, this.keeper.reportLast())
+    await this.within(tailMs / 4, this.keeper.reportNow())
+    await this.hooks.call('onStop', { workerId: this.options.workerId, requested: this.stopRequested }, longestTailMs)
     this.log('info', `worker stopped${this.book.size > 0 ? `; ${this.book.size} leases are left to expire` : ''}`)
     this.changed()
   }
@@ -196,7 +213,9 @@ class PoolWorker implements Worker {
       slots: this.slots,
       start: this.threadStart(),
       timeoutGraceMs,
+      watchAll: this.hooks.has('onAttemptStart'),
       listener: {
+        started: (job) => this.flow.started(job),
         ended: (job, end) => {
           this.flow.ended(job, end)
           this.afterLease()
@@ -236,6 +255,7 @@ class PoolWorker implements Worker {
       book: this.book,
       leaseMs,
       report: () => this.report(),
+      onRequest: (request) => this.onRequest(request),
       onLost: (lease) => this.flow.lost(lease),
       onCancelRequested: (lease) => this.flow.cancelRequested(lease)
     })
@@ -252,7 +272,36 @@ class PoolWorker implements Worker {
       pollMs,
       types: () => this.types,
       capacity: () => ({ slots: this.slots, free: this.slots - this.book.size }),
-      onClaimed: (tasks, deadlineAt) => this.flow.claimed(tasks, deadlineAt)
+      onClaimed: (tasks, sentAt) => {
+        this.flow.claimed(tasks, sentAt)
+        this.keeper.leased()
+      }
+    })
+  }
+
+  private openRecovery(): RecoveryLoop {
+    const { store, clock, recoverMs } = this.options
+    return new RecoveryLoop({
+      store,
+      clock,
+      database: this.database,
+      recoverMs,
+      onRecovered: (tasks) => {
+        for (const task of tasks) this.log('warn', `recovered (${task.reason}): now ${task.state}`, task.taskId)
+      }
+    })
+  }
+
+  private openSchedules(): ScheduleLoop {
+    const { store, clock } = this.options
+    return new ScheduleLoop({
+      store,
+      clock,
+      database: this.database,
+      onSubmitted: (count) => {
+        this.log('info', `schedules: ${count} submitted`)
+        this.claims.nudge()
+      }
     })
   }
 
@@ -277,40 +326,41 @@ class PoolWorker implements Worker {
 
   private threadStart(): ThreadStart {
     const { handlers, artifactDir, threadMemoryMb } = this.options
+    const { errorRules } = this.catalog.reading
     const own = this.catalog.reading.handlers.flatMap(({ type, file }) =>
       file === null ? [] : [[type, file] as const]
     )
     const fileOfType = Object.fromEntries(own)
     return {
       memoryMb: threadMemoryMb,
-      config: { mode: 'run', builtIn: handlers.builtIn, files: [], fileOfType, artifactDir, cacheDir: this.cacheDir }
+      config: {
+        ...{ mode: 'run', builtIn: handlers.builtIn, files: [], fileOfType, artifactDir, cacheDir: this.cacheDir },
+        errorRules: [...errorRules]
+      }
     }
   }
 
   private report(): WorkerReport {
-    const { workerId, version, clock } = this.options
     this.pool.trim()
-    const { slots, running, threads, queued, database, claimLatency, droppedLogLines } = this.status()
-    const ago = (at: number | null): number | null => (at === null ? null : Math.round(clock.monotonic() - at))
-    return {
-      id: workerId,
-      incarnation: this.incarnation,
-      host: hostname(),
-      pid: process.pid,
-      version,
-      status: this.state === 'starting' ? 'running' : this.state,
-      slots,
-      running,
-      threads,
-      queued,
-      claimP50Ms: claimLatency?.p50 ?? null,
-      claimP95Ms: claimLatency?.p95 ?? null,
-      claimP99Ms: claimLatency?.p99 ?? null,
-      database,
-      polledAgoMs: ago(this.claims.lastPollAt),
-      claimedAgoMs: ago(this.claims.lastClaimAt),
-      fault: droppedLogLines > 0 ? `${droppedLogLines} log lines were dropped` : null
+    const { options, incarnation, claims, hints } = this
+    return workerReport({ options, incarnation, claims, status: this.status(), hintPort: hints.port })
+  }
+
+  /** What another process asks for, with each report. A worker that stops does not turn back. */
+  private onRequest(request: WorkerRequest | null): void {
+    if (this.stopping) return
+    if (request === 'STOP') {
+      this.log('info', 'asked to stop by another process')
+      this.stopRequested = true
+      void this.stop()
+      return
     }
+    const quiet = request === 'QUIET'
+    if (quiet === (this.state === 'quiet') || (this.state !== 'running' && this.state !== 'quiet')) return
+    this.log('info', quiet ? 'asked to claim nothing more' : 'claims again')
+    this.claims.setQuiet(quiet)
+    this.enter(quiet ? 'quiet' : 'running')
+    void this.keeper.reportNow()
   }
 
   private enter(state: WorkerStatus['status']): void {

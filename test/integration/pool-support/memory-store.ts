@@ -4,8 +4,10 @@ import {
   nextState,
   type Fence,
   type NewTaskInput,
-  type TaskState
+  type TaskState,
+  type WorkerRequest
 } from '../../../src-main/kernel/index.ts'
+import { EffectivePolicies } from '../../../src-main/queue/effective-policy.ts'
 import { resolveSettlement } from '../../../src-main/queue/retry.ts'
 import type {
   ClaimedTask,
@@ -28,6 +30,7 @@ export interface MemoryTask {
   attemptsUsed: number
   workerId: string | null
   leaseUntil: number
+  leaseMs: number
   checkpoint: string | null
   settlements: Settlement[]
 }
@@ -35,7 +38,7 @@ export interface MemoryTask {
 /** Nothing tells a test that a thread has started or a file was written. */
 const lookEveryMs = 20
 
-type Method = 'claim' | 'renew' | 'settle' | 'saveProgress' | 'appendLog' | 'reportWorker' | 'recover'
+type Method = 'claim' | 'renew' | 'settle' | 'saveProgress' | 'appendLog' | 'reportWorker' | 'runSchedules' | 'recover'
 
 /** A TaskStore in memory for tests of the pool: the parts that a worker uses, with faults on demand. */
 export class MemoryStore implements Pick<TaskStore, Method> {
@@ -46,6 +49,8 @@ export class MemoryStore implements Pick<TaskStore, Method> {
   /** The most leases that one worker held at any moment. */
   mostLeases = 0
   renewals = 0
+  /** What the next reports answer. */
+  request: WorkerRequest | null = null
   /** Throws instead of answering while it is set. */
   readonly failing = new Map<Method, AppError>()
   private readonly watchers = new Set<() => void>()
@@ -62,6 +67,7 @@ export class MemoryStore implements Pick<TaskStore, Method> {
         attemptsUsed: 0,
         workerId: null,
         leaseUntil: 0,
+        leaseMs: 0,
         checkpoint: null,
         settlements: []
       })
@@ -77,7 +83,7 @@ export class MemoryStore implements Pick<TaskStore, Method> {
       )
       const taken = due.slice(0, limit)
       for (const row of taken) {
-        Object.assign(row, { state: 'RUNNING', workerId, leaseUntil: now + leaseMs })
+        Object.assign(row, { state: 'RUNNING', workerId, leaseMs, leaseUntil: now + leaseMs })
         row.attempt++
         row.attemptsUsed++
       }
@@ -88,11 +94,11 @@ export class MemoryStore implements Pick<TaskStore, Method> {
     })
   }
 
-  renew(leases: readonly Fence[], leaseMs: number): Promise<Renewal> {
+  renew(leases: readonly Fence[]): Promise<Renewal> {
     return this.answer('renew', () => {
       this.renewals++
       const rows = leases.map((fence) => ({ fence, row: this.held(fence) }))
-      for (const { row } of rows) if (row) row.leaseUntil = performance.now() + leaseMs
+      for (const { row } of rows) if (row) row.leaseUntil = performance.now() + row.leaseMs
       return {
         renewed: rows.filter(({ row }) => row).map(({ fence }) => fence),
         lost: rows.filter(({ row }) => !row).map(({ fence }) => fence),
@@ -119,8 +125,15 @@ export class MemoryStore implements Pick<TaskStore, Method> {
     return this.answer('settle', () => settlements.map((settlement) => this.settleOne(settlement)))
   }
 
-  reportWorker(report: WorkerReport): Promise<void> {
-    return this.answer('reportWorker', () => void this.reports.push(report))
+  reportWorker(report: WorkerReport): Promise<WorkerRequest | null> {
+    return this.answer('reportWorker', () => {
+      this.reports.push(report)
+      return this.request
+    })
+  }
+
+  runSchedules(): Promise<{ submitted: number; nextInMs: null }> {
+    return this.answer('runSchedules', () => ({ submitted: 0, nextInMs: null }))
   }
 
   recover(): Promise<[]> {
@@ -198,7 +211,7 @@ export class MemoryStore implements Pick<TaskStore, Method> {
 }
 
 function claimed(row: MemoryTask, workerId: string): ClaimedTask {
-  const { type, payload, title, owner, businessKey, maxAttempts, retryPolicy, timeoutMs } = row.task
+  const { type, payload, title, owner, businessKey } = row.task
   return {
     fence: { taskId: row.id, workerId, attempt: row.attempt },
     type,
@@ -207,9 +220,8 @@ function claimed(row: MemoryTask, workerId: string): ClaimedTask {
     owner,
     businessKey,
     attemptsUsed: row.attemptsUsed,
-    maxAttempts,
-    retryPolicy,
-    timeoutMs,
+    ...EffectivePolicies.none.ofTask(type, row.task),
+    leaseMs: row.leaseMs,
     checkpoint: row.checkpoint,
     idempotencyKey: `task-${row.id}`
   }
