@@ -69,7 +69,12 @@ describe('EffectivePolicies', () => {
       { scope: 'TYPE', name: 'fair', fair: true },
       { scope: 'TYPE', name: 'off', enabled: false }
     )
-    expect(['few', 'slow', 'fair', 't'].map((type) => policies.limitsClaim(['t', type]))).toEqual([true, true, true, false])
+    expect(['few', 'slow', 'fair', 't'].map((type) => policies.limitsClaim(['t', type]))).toEqual([
+      true,
+      true,
+      true,
+      false
+    ])
     expect(made({ scope: 'QUEUE', name: '', maxRunning: 9 }).limitsClaim(['t'])).toBe(true)
   })
 })

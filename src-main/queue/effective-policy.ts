@@ -56,7 +56,9 @@ export class EffectivePolicies {
   /** Whether a claim of tasks of these types, all of them enabled, has something to check or to share out. */
   limitsClaim(types: readonly string[]): boolean {
     if (this.queue.maxRunning !== null || this.limitsOwners) return true
-    return types.map((type) => this.ofType(type)).some(({ maxRunning, rate, fair }) => maxRunning !== null || rate !== null || fair)
+    return types
+      .map((type) => this.ofType(type))
+      .some(({ maxRunning, rate, fair }) => maxRunning !== null || rate !== null || fair)
   }
 
   ofType(type: string): TypePolicy {

@@ -27,7 +27,9 @@ export function bookRetries(
   for (let n = 0; n < count; n++) {
     // With a token at hand nothing is left to chance.
     const line = tokens >= 1 ? 0 : (random() - tokens) * tokenMs
-    extraMs.push(line > longestBudgetDelayMs ? Math.round(random() * longestBudgetDelayMs) : Math.max(0, Math.round(line)))
+    extraMs.push(
+      line > longestBudgetDelayMs ? Math.round(random() * longestBudgetDelayMs) : Math.max(0, Math.round(line))
+    )
     tokens = Math.max(tokens - 1, -longestBudgetDelayMs / tokenMs)
   }
   return { amount: tokens, extraMs }

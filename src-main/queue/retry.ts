@@ -47,6 +47,15 @@ export function retryDelayMs(policy: RetryPolicy, attemptsUsed: number, random: 
   return clampDelay(delay + delay * policy.jitter * random())
 }
 
+/** Of an INT UNSIGNED column: some 49 days. */
+const longestLeaseMs = 4_294_967_295
+
+/** Of a leased row that someone else wrote without saying how long (ms). */
+export const unknownLeaseMs = 30_000
+
+/** A lease that every store can keep (ms). */
+export const clampLease = (ms: number): number => Math.min(longestLeaseMs, Math.max(1, clampDelay(ms)))
+
 /** A delay that every store can add to its clock; what is no number is no delay. */
 export function clampDelay(ms: number): number {
   return Number.isNaN(ms) ? 0 : Math.min(longestDelayMs, Math.max(0, Math.round(ms)))

@@ -1,19 +1,49 @@
-import { defaultRetryPolicy, retryPolicy, type RetryPolicy } from '../kernel/index.ts'
+import { z } from 'zod'
+import {
+  AppError,
+  defaultRetryPolicy,
+  policy,
+  retryPolicy,
+  type Policy,
+  type PolicyInput,
+  type RetryPolicy
+} from '../kernel/index.ts'
+import { isStorable } from './stored-text.ts'
 
 /** Policies are few and repeat in every claim, so the parsed ones are remembered. */
 const known = new Map<string, RetryPolicy>()
 const mostKnown = 200
+
+/** All are read with every look for work. */
+export const mostPolicies = 1_000
 
 /** What someone else wrote into the column and is no policy counts as the default one: a task must not block a claim. */
 export function storedRetryPolicy(text: string): RetryPolicy {
   const remembered = known.get(text)
   if (remembered) return remembered
   const parsed = retryPolicy.safeParse(parseJson(text))
-  const policy = parsed.success ? parsed.data : defaultRetryPolicy
+  const found = parsed.success ? parsed.data : defaultRetryPolicy
   if (known.size >= mostKnown) known.clear()
-  known.set(text, policy)
-  return policy
+  known.set(text, found)
+  return found
 }
+
+/** The column may be empty: the task or policy leaves it to others. */
+export const retryPolicyOrNull = (text: string | null): RetryPolicy | null =>
+  text === null ? null : storedRetryPolicy(text)
+
+/** What a store may write. Throws INVALID_INPUT. */
+export function validatePolicy(input: PolicyInput): Policy {
+  const parsed = policy.safeParse(input)
+  if (!parsed.success) throw invalidPolicy(z.prettifyError(parsed.error))
+  if (!isStorable(parsed.data.name)) throw invalidPolicy('its name has a NUL or half a character')
+  return parsed.data
+}
+
+export const tooManyPolicies = (): AppError => invalidPolicy(`there are ${mostPolicies} already`)
+
+const invalidPolicy = (reason: string): AppError =>
+  new AppError('INVALID_INPUT', 'user', `The policy cannot be set: ${reason}`)
 
 function parseJson(text: string): unknown {
   try {

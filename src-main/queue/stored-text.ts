@@ -24,6 +24,9 @@ export function truncateUtf8(text: string, maxBytes: number): string {
   return bytes.toString('utf8', 0, end)
 }
 
+/** NULs end texts in some tools of SQLite; lone surrogates have no UTF-8 form and would come back as another key. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
 
 /** An attempt's error as the stores keep it. */

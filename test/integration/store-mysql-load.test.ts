@@ -38,7 +38,7 @@ it('submits, claims, settles, renews and recovers side by side without deadlocks
       // Some leases are over before they are settled, and recovery races for them.
       const claimed = await store.claim({ workerId, types, limit: 30, leaseMs: Math.random() < 0.2 ? 1 : 60_000 })
       const fences = claimed.map(({ fence }) => fence)
-      await store.renew(fences.slice(0, 10), 60_000)
+      await store.renew(fences.slice(0, 10))
       await store.appendLog(fences.slice(0, 3).map((fence) => ({ fence, level: 'info', message: 'm' })))
       const error = { code: 'E', message: 'm', class: 'retryable' } as const
       const results = await store.settle(

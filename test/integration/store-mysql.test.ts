@@ -2,8 +2,10 @@ import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
 import { nextGroup } from '../../src-main/queue/store-mysql/claim-groups.ts'
-import { lockGroup } from '../../src-main/queue/store-mysql/claim.ts'
+import { lockGroup, lockOwner } from '../../src-main/queue/store-mysql/claim-lanes.ts'
+import { firstOwner, nextOwner } from '../../src-main/queue/store-mysql/claim-owners.ts'
 import { endTasks, recordAttempts } from '../../src-main/queue/store-mysql/end-attempts.ts'
+import { countLeased, lockFreeGates } from '../../src-main/queue/store-mysql/gates.ts'
 import * as probes from '../../src-main/queue/store-mysql/reading.ts'
 import { storeProgress } from '../../src-main/queue/store-mysql/lease.ts'
 import { expiredLeases, passedDeadlines } from '../../src-main/queue/store-mysql/recover.ts'
@@ -45,6 +47,10 @@ describe('query plans, with 20,000 tasks of four types', () => {
 
   it.each<[string, string, SqlValue[], string]>([
     ['the claim', lockGroup, [1, 'type1', '1970-01-01 00:00:00.000000', 50], 'taskdeck_task_claim'],
+    ['the claim of one owner', lockOwner, [1, 'type1', '', '1970-01-01 00:00:00.000000', 50], 'taskdeck_task_turn'],
+    ['the jump to the first owner', firstOwner, [1, 'type1', ''], 'taskdeck_task_turn'],
+    ['the jump to the next owner', nextOwner, [1, 'type1', 'a'], 'taskdeck_task_turn'],
+    ['the lock of gates', lockFreeGates(2), ['RUN', 'TYPE', 'a', 'b'], 'PRIMARY'],
     ['the look for groups', nextGroup, [0, 'type1', 0], 'taskdeck_task_claim'],
     ['recovery of leases', expiredLeases, [100], 'taskdeck_task_lease'],
     ['recovery of deadlines', passedDeadlines, [100], 'taskdeck_task_deadline'],
@@ -69,6 +75,7 @@ describe('query plans, with 20,000 tasks of four types', () => {
   it.each([
     ['waiting depth', probes.waitingDepth, 'taskdeck_task_claim'],
     ['leased depth', probes.leasedDepth, 'taskdeck_task_lease'],
+    ['leases for limits', countLeased, 'taskdeck_task_lease'],
     ['submitted', probes.submittedProbe, 'taskdeck_task_created'],
     ['finished', probes.finishedProbe, 'taskdeck_task_finished'],
     ['ended', probes.endedProbe, 'taskdeck_attempt_ended'],
@@ -198,7 +205,7 @@ describe('claiming', () => {
     expect(await store.settle([{ fence: stale, outcome: 'SUCCESS', result: null }])).toEqual([
       { fence: stale, state: undefined }
     ])
-    expect((await store.renew([stale], 1_000)).lost).toEqual([stale])
+    expect((await store.renew([stale])).lost).toEqual([stale])
   })
 })
 

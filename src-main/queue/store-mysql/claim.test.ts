@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { AppError, systemClock, type Clock, type SqlDatabase, type SqlResult, type SqlRow } from '../../kernel/index.ts'
 import { nextGroup } from './claim-groups.ts'
-import { Claims, lockGroup } from './claim.ts'
+import { lockGroup } from './claim-lanes.ts'
+import { Claims } from './claim.ts'
 
 const due = '2026-01-31 12:00:00.000000'
 const taskRow = (id: string): SqlRow => ({

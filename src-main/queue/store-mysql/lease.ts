@@ -1,17 +1,18 @@
 import { taskLimits, type Fence, type SqlDatabase, type SqlRunner, type TaskState } from '../../kernel/index.ts'
-import { clampDelay } from '../retry.ts'
+import { unknownLeaseMs } from '../retry.ts'
 import { storableProgress, truncateUtf8 } from '../stored-text.ts'
 import type { LogEntry, ProgressUpdate, Renewal } from '../task-store.ts'
 import { checkCheckpoint } from '../worker-values.ts'
 import { jsonBatches } from './end-attempts.ts'
 import { holds, lockTasksOf, longestList } from './held-leases.ts'
-import { count, microseconds, rowId, text } from './row-values.ts'
+import { count, rowId, text } from './row-values.ts'
 import { chunksOf, leased, marks, padded, perLength } from './statement-text.ts'
 
 /** The tuples are two or more (`padded`): one alone would be a full scan, with its locks. */
 const renewLeases = perLength(
   (length) => `
-UPDATE taskdeck_task FORCE INDEX (PRIMARY) SET lease_until = NOW(6) + INTERVAL ? MICROSECOND
+UPDATE taskdeck_task FORCE INDEX (PRIMARY)
+SET lease_until = NOW(6) + INTERVAL COALESCE(lease_ms, ${unknownLeaseMs}) * 1000 MICROSECOND
 WHERE id IN (${marks(length)}) AND (id, attempt) IN (${marks(length, '(?, ?)')}) AND worker_id = ?
   AND state IN (${leased})`
 )
@@ -51,13 +52,13 @@ WHERE task.attempt = line.attempt AND CAST(task.worker_id AS BINARY) = CAST(line
   AND task.state IN (${leased})
 ORDER BY line.position`
 
-/** All leases until now + `leaseMs`; one UPDATE for each worker named (in practice one). */
-export async function renew(database: SqlDatabase, leases: readonly Fence[], leaseMs: number): Promise<Renewal> {
+/** Each for as long again as its claim gave; one UPDATE for each worker named (in practice one). */
+export async function renew(database: SqlDatabase, leases: readonly Fence[]): Promise<Renewal> {
   const states = new Map<string, TaskState>()
   for (const workerId of new Set(leases.map((fence) => fence.workerId))) {
     const ofWorker = leases.filter((fence) => fence.workerId === workerId && rowId(fence.taskId) !== undefined)
     for (const chunk of chunksOf(ofWorker, longestList))
-      for (const [key, state] of await renewChunk(database, chunk, leaseMs)) states.set(key, state)
+      for (const [key, state] of await renewChunk(database, chunk)) states.set(key, state)
   }
   const renewed = leases.filter((fence) => states.has(fenceKey(fence)))
   return {
@@ -67,18 +68,13 @@ export async function renew(database: SqlDatabase, leases: readonly Fence[], lea
   }
 }
 
-async function renewChunk(
-  database: SqlDatabase,
-  fences: readonly Fence[],
-  leaseMs: number
-): Promise<Map<string, TaskState>> {
+async function renewChunk(database: SqlDatabase, fences: readonly Fence[]): Promise<Map<string, TaskState>> {
   const list = padded(fences)
   const workerId = list[0]?.workerId ?? ''
   const ids = list.map((fence) => BigInt(fence.taskId))
   const tuples = list.flatMap((fence) => [BigInt(fence.taskId), fence.attempt])
   const work = async (runner: SqlRunner): Promise<Map<string, TaskState>> => {
-    const lease = microseconds(clampDelay(leaseMs))
-    await runner.execute(renewLeases(list.length), [lease, ...ids, ...tuples, workerId])
+    await runner.execute(renewLeases(list.length), [...ids, ...tuples, workerId])
     const { rows } = await runner.execute(heldLeases(list.length), [...ids, workerId])
     return new Map(
       rows.map((row) => [

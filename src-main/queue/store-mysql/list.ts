@@ -7,7 +7,9 @@ import {
   type TaskFilter,
   type TaskState
 } from '../../kernel/index.ts'
+import type { EffectivePolicies } from '../effective-policy.ts'
 import type { TaskPage } from '../task-store.ts'
+import { effectivePolicies } from './policies.ts'
 import { rowId, text, utcText } from './row-values.ts'
 import { marks, padded } from './statement-text.ts'
 import { summaryColumns, toSummary } from './task-rows.ts'
@@ -45,9 +47,10 @@ export async function listTasks(
   const before = cursorId(page.cursor)
   const search = { conditions: conditionsOf(filter), states: [...new Set(filter.states)], limit: limit + 1 }
   const isIndexed = search.states.length > 0 && search.states.every((state) => indexOf(state) !== undefined)
-  if (isIndexed) return toPage(await findByState(database, search, before), limit, null)
-  const { rows, reached } = await walk(database, search, before)
-  return toPage(rows, limit, reached)
+  const { rows, reached } = isIndexed
+    ? { rows: await findByState(database, search, before), reached: null }
+    : await walk(database, search, before)
+  return toPage(rows, { limit, reached, policies: await effectivePolicies(database) })
 }
 
 function cursorId(cursor: string | null): bigint | null {
@@ -58,9 +61,15 @@ function cursorId(cursor: string | null): bigint | null {
   return id
 }
 
-/** `reached`: where the walk stopped for its bound; null when it saw everything or found enough. */
-function toPage(rows: readonly SqlRow[], limit: number, reached: bigint | null): TaskPage {
-  const shown = rows.slice(0, limit).map(toSummary)
+interface PageEnd {
+  readonly limit: number
+  /** Where the walk stopped for its bound; null when it saw everything or found enough. */
+  readonly reached: bigint | null
+  readonly policies: EffectivePolicies
+}
+
+function toPage(rows: readonly SqlRow[], { limit, reached, policies }: PageEnd): TaskPage {
+  const shown = rows.slice(0, limit).map((row) => toSummary(row, policies))
   const next = rows.length > limit ? (shown.at(-1)?.id ?? null) : reached === null ? null : String(reached)
   return { rows: shown, nextCursor: next }
 }

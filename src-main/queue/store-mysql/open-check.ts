@@ -1,5 +1,5 @@
 import { AppError, type SqlDatabase } from '../../kernel/index.ts'
-import { lockGroup } from './claim.ts'
+import { lockGroup } from './claim-lanes.ts'
 import { count, text, textOrNull } from './row-values.ts'
 
 const claimIndex = 'taskdeck_task_claim'

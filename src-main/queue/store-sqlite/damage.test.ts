@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, truncateSync, writeFileSy
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AppError, systemClock, type Clock } from '../../kernel/index.ts'
-import { claim } from './claim.ts'
+import { Claims } from './claim.ts'
 import { getTask } from './look.ts'
 import { QueueFile } from './queue-file.ts'
 import { sqliteSchema } from './schema.ts'
@@ -126,7 +126,7 @@ describe('a queue file that another process has locked', () => {
     const { clock, slept } = lockedBy(path, 1_000)
     const file = await QueueFile.open({ file: path, clock })
     onTestFinished(() => file.close())
-    expect(await claim(file, { workerId: 'w', types: ['t'], limit: 5, leaseMs: 1_000 })).toEqual([])
+    expect(await new Claims(file).claim({ workerId: 'w', types: ['t'], limit: 5, leaseMs: 1_000 })).toEqual([])
     expect(await getTask(file, '1')).toBeUndefined()
     expect(slept()).toBe(0)
   })

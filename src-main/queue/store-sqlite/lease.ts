@@ -1,14 +1,14 @@
 import { taskLimits, type Fence } from '../../kernel/index.ts'
-import { clampDelay } from '../retry.ts'
+import { unknownLeaseMs } from '../retry.ts'
 import { storableProgress, truncateUtf8 } from '../stored-text.ts'
 import type { LogEntry, ProgressUpdate, Renewal } from '../task-store.ts'
 import { checkCheckpoint } from '../worker-values.ts'
 import { rowId, type Parameters, type QueueFile, type Session } from './queue-file.ts'
 import { holdsFence } from './states.ts'
-import { toMicroseconds } from './task-rows.ts'
 
 const renewLease = `
-UPDATE taskdeck_task SET lease_until = :leaseUntil WHERE ${holdsFence} RETURNING state`
+UPDATE taskdeck_task SET lease_until = :at + COALESCE(lease_ms, ${unknownLeaseMs}) * 1000
+WHERE ${holdsFence} RETURNING state`
 
 const writeProgress = `
 UPDATE taskdeck_task
@@ -30,16 +30,15 @@ export function fenceParameters({ taskId, workerId, attempt }: Fence): Parameter
   return id === undefined ? undefined : { taskId: id, workerId, attempt }
 }
 
-export async function renew(file: QueueFile, leases: readonly Fence[], leaseMs: number): Promise<Renewal> {
+export async function renew(file: QueueFile, leases: readonly Fence[]): Promise<Renewal> {
   if (leases.length === 0) return { renewed: [], lost: [], cancelRequested: [] }
   return file.write((session) => {
     const renewed: Fence[] = []
     const lost: Fence[] = []
     const cancelRequested: Fence[] = []
-    const leaseUntil = session.at + toMicroseconds(clampDelay(leaseMs))
     for (const fence of leases) {
       const held = fenceParameters(fence)
-      const row = held && session.get<{ state: string }>(renewLease, { ...held, leaseUntil })
+      const row = held && session.get<{ state: string }>(renewLease, { ...held, at: session.at })
       if (!row) lost.push(fence)
       else renewed.push(fence)
       if (row?.state === 'CANCEL_REQUESTED') cancelRequested.push(fence)

@@ -1,5 +1,6 @@
 import type { TaskFilter, TaskState } from '../../kernel/index.ts'
 import type { TaskPage } from '../task-store.ts'
+import { effectivePolicies } from './policies.ts'
 import { rowId, unknownCursor, type QueueFile, type Session, type SqliteValue } from './queue-file.ts'
 import { summaryColumns, toMicroseconds, toSummary, type SummaryRow } from './task-rows.ts'
 
@@ -33,7 +34,8 @@ export async function listTasks(
     if (rows.length > limit || before === null) break
     await file.letOthersRun()
   }
-  const shown = rows.slice(0, limit).map(toSummary)
+  const policies = await file.read(effectivePolicies)
+  const shown = rows.slice(0, limit).map((row) => toSummary(row, policies))
   const next = rows.length > limit ? (shown.at(-1)?.id ?? null) : before === null ? null : String(before)
   return { rows: shown, nextCursor: next }
 }

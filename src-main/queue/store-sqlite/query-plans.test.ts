@@ -1,13 +1,13 @@
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
 import { taskFilter, type TaskFilter } from '../../kernel/index.ts'
-import { dueOfOneRange } from './claim.ts'
+import { countLeased, dueOfOneOwner, dueOfOneRange, nextOwner } from './claim-choice.ts'
 import { listStatements } from './list.ts'
 import { depthProbe, endedProbe, finishedProbe, newestAttempts, oldestProbe, submittedProbe } from './read.ts'
 import { expiredLeases, passedDeadlines } from './recover.ts'
 import { emptyQueue } from './test-file.fixture.ts'
 
-const parameters = { at: 0, since: 0, type: 't', priority: 5, limit: 10 }
+const parameters = { at: 0, since: 0, type: 't', owner: 'o', priority: 5, limit: 10 }
 
 async function planOf(sql: string, values: unknown = parameters): Promise<string> {
   const nativeBinding = process.env['SQLITE_NATIVE_BINDING']
@@ -21,6 +21,19 @@ it('the claim reads one range of its index, in the order of the index', async ()
   expect(await planOf(dueOfOneRange)).toBe(
     'SEARCH taskdeck_task USING INDEX taskdeck_task_claim (type=? AND priority=? AND run_at<?)'
   )
+})
+
+it('the claim of one owner, and the jump to the next one, read one range of their index', async () => {
+  expect(await planOf(dueOfOneOwner)).toBe(
+    'SEARCH taskdeck_task USING INDEX taskdeck_task_turn (type=? AND priority=? AND owner=? AND run_at<?)'
+  )
+  expect(await planOf(nextOwner)).toBe(
+    'SEARCH taskdeck_task USING INDEX taskdeck_task_turn (type=? AND priority=? AND owner>?)'
+  )
+})
+
+it('leases are counted in their index alone', async () => {
+  expect(await planOf(countLeased)).toContain('USING COVERING INDEX taskdeck_task_lease')
 })
 
 it.each([

@@ -5,7 +5,8 @@ const inList = (states: readonly TaskState[]): string => `state IN (${states.map
 /** As the claim's index says it: SQLite uses a partial index only for the same words. */
 export const isWaiting = inList(waitingStates)
 
-const isLeased = inList(leasedStates)
+/** For leased tasks. */
+export const isLeased = inList(leasedStates)
 
 /** The fence: who holds which attempt of which task. Parameters `:taskId`, `:workerId`, `:attempt`. */
 export const holdsFence = `id = :taskId AND worker_id = :workerId AND attempt = :attempt AND ${isLeased}`

@@ -1,0 +1,152 @@
+import type { SqlRunner } from '../../kernel/index.ts'
+import { ClaimRoom, type Turns } from '../claim-room.ts'
+import type { EffectivePolicies } from '../effective-policy.ts'
+import { roomInRate } from '../rate-window.ts'
+import type { ClaimGroup } from './claim-groups.ts'
+import { mostLanes, type Lane } from './claim-lanes.ts'
+import type { KnownOwners } from './claim-owners.ts'
+import { countLeases, lockFree, lockQueueGate, recordTaking, takingsOfGate, type Gate } from './gates.ts'
+import { effectivePolicies, storedName } from './policies.ts'
+
+/** The tasks of one priority and type that a claim may go through. */
+export interface Entry {
+  readonly group: ClaimGroup
+  /** One for all owners, or one an owner. */
+  readonly lanes: readonly Lane[]
+  /** Owners take turns, instead of the longest due first. */
+  readonly fair: boolean
+  /** Not all owners may be taken from: how many are due is to be asked of each lane. */
+  readonly byOwner: boolean
+}
+
+interface Entering {
+  /** The policies by which gates are chosen; what they say is read anew once the gates are locked. */
+  readonly known: EffectivePolicies
+  readonly types: readonly string[]
+  readonly memory: ClaimMemory
+}
+
+/** What a store remembers from claim to claim. */
+export interface ClaimMemory {
+  readonly turns: Turns
+  readonly owners: KnownOwners
+}
+
+/**
+ * What one claim, in its transaction, may take. Whatever is limited is locked by its gate before it is counted, and stays locked until the
+ * claim has committed: every other claim then counts what this one took. A type or owner whose gate is taken, or that is at its limit, is left
+ * out before any of its tasks is read.
+ */
+export class ClaimLimits {
+  readonly policies: EffectivePolicies
+  readonly room: ClaimRoom
+  private readonly memory: ClaimMemory
+  private readonly rateGates: ReadonlyMap<string, Gate>
+
+  private constructor(policies: EffectivePolicies, memory: ClaimMemory, rateGates: ReadonlyMap<string, Gate>) {
+    this.policies = policies
+    this.room = new ClaimRoom(policies)
+    this.memory = memory
+    this.rateGates = rateGates
+  }
+
+  /** Nothing is limited: no statement is added to the claim. */
+  static none(policies: EffectivePolicies, memory: ClaimMemory): ClaimLimits {
+    return new ClaimLimits(policies, memory, new Map())
+  }
+
+  static async enter(runner: SqlRunner, { known, types, memory }: Entering): Promise<ClaimLimits> {
+    const running = limitedTypes(known, types)
+    const rated = ratedTypes(known, types)
+    if (known.queue.maxRunning !== null) await lockQueueGate(runner)
+    const runGates = await lockFree(runner, 'RUN', 'TYPE', running)
+    const rateGates = await lockFree(runner, 'RATE', 'TYPE', rated)
+    const policies = await effectivePolicies(runner)
+    const limits = new ClaimLimits(policies, memory, rateGates)
+    const isClosed = (type: string): boolean =>
+      (limitedTypes(policies, [type]).length > 0 && !runGates.has(type)) ||
+      (ratedTypes(policies, [type]).length > 0 && !rateGates.has(type)) ||
+      // A limit of the queue that is new: its gate is not ours.
+      (policies.queue.maxRunning !== null && known.queue.maxRunning === null)
+    for (const type of types) if (isClosed(type)) limits.room.closeType(type)
+    for (const [type, gate] of rateGates) {
+      const { rate } = policies.ofType(type)
+      if (rate) limits.room.limitRate(type, roomInRate(takingsOfGate(gate), gate.now, rate))
+    }
+    if (policies.queue.maxRunning !== null || running.length > 0 || policies.limitsOwners) await limits.count(runner)
+    return limits
+  }
+
+  /** What may be taken of a level's groups, whose types all have room. */
+  async entriesOf(runner: SqlRunner, level: readonly ClaimGroup[]): Promise<Entry[]> {
+    const entries: Entry[] = []
+    const perGroup = Math.max(1, Math.floor(mostLanes / level.length))
+    for (const group of level) {
+      const { fair } = this.policies.ofType(group.type)
+      const byOwner = this.policies.limitsOwners
+      if (!fair && !byOwner) entries.push({ group, lanes: [{ group, owner: null }], fair, byOwner })
+      else entries.push({ group, lanes: await this.ownersOf(runner, group, perGroup), fair, byOwner })
+    }
+    if (this.policies.limitsOwners) await this.admit(runner, entries)
+    return entries.filter(({ lanes }) => lanes.length > 0)
+  }
+
+  /** Of a lane: its type's and its owner's. */
+  roomOf({ group, owner }: Lane): number {
+    return owner === null ? this.room.ofType(group.type) : this.room.ofOwner(group.type, storedName(owner))
+  }
+
+  take(type: string, owner: string): void {
+    this.room.take(type, storedName(owner))
+  }
+
+  /** The owner who was served last. */
+  leaveTurn({ group, owner }: Lane): void {
+    if (owner !== null) this.memory.turns.leave(group.rank, group.type, owner)
+  }
+
+  /** All that is due of a lane was taken. */
+  exhaust({ group, owner }: Lane): void {
+    if (owner !== null) this.memory.owners.drop(group, owner)
+  }
+
+  /** After the tasks were taken, in their transaction. */
+  async record(runner: SqlRunner): Promise<void> {
+    for (const [type, gate] of this.rateGates) {
+      const { rate } = this.policies.ofType(type)
+      const count = this.room.takenOf(type)
+      if (rate && count > 0) await recordTaking(runner, type, { gate, count, rate })
+    }
+  }
+
+  private async ownersOf(runner: SqlRunner, group: ClaimGroup, most: number): Promise<Lane[]> {
+    const { turns, owners } = this.memory
+    const last = turns.after(group.rank, group.type)
+    const isOpen = (owner: string): boolean => this.room.likelyOfOwner(storedName(owner)) > 0
+    const { owners: likely, end } = await owners.inTurn(runner, group, { last, isOpen })
+    const chosen = likely.slice(0, most)
+    const next = likely.length > most ? chosen.at(-1) : end
+    // So that the next claim looks at others; those served in turns say by themselves where they stopped.
+    if (next !== undefined) turns.leave(group.rank, group.type, next)
+    return chosen.map((owner) => ({ group, owner }))
+  }
+
+  /** Locks the gates of the limited owners among them and counts again: only now the numbers hold. */
+  private async admit(runner: SqlRunner, entries: readonly Entry[]): Promise<void> {
+    const owners = entries.flatMap(({ lanes }) => lanes.map(({ owner }) => storedName(owner ?? '')))
+    const limited = owners.filter((owner) => this.policies.ofOwner(owner).maxRunning !== null)
+    if (limited.length === 0) return
+    for (const owner of (await lockFree(runner, 'RUN', 'OWNER', limited)).keys()) this.room.admitOwner(owner)
+    await this.count(runner)
+  }
+
+  private async count(runner: SqlRunner): Promise<void> {
+    this.room.count(await countLeases(runner))
+  }
+}
+
+const limitedTypes = (policies: EffectivePolicies, types: readonly string[]): string[] =>
+  types.filter((type) => policies.ofType(type).maxRunning !== null)
+
+const ratedTypes = (policies: EffectivePolicies, types: readonly string[]): string[] =>
+  types.filter((type) => policies.ofType(type).rate !== null)

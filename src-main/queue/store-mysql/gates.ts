@@ -1,0 +1,149 @@
+import type { Policy, SqlRunner } from '../../kernel/index.ts'
+import type { LeaseCount } from '../claim-room.ts'
+import { takingsOf, takingsText, withinPeriod, type Taking } from '../rate-window.ts'
+import { storedName } from './policies.ts'
+import { count, countOrNull, text, textOrNull } from './row-values.ts'
+import { chunksOf, leased, marks, padded, perLength } from './statement-text.ts'
+
+/*
+ * A gate is a row that is locked while a limit is checked and taken up. Order of the locks, so that no two transactions wait for each
+ * other: the queue's, then those of types, then those of owners, each sorted; those of retries after the tasks' own rows.
+ */
+
+export type GateScope = 'QUEUE' | 'TYPE' | 'OWNER'
+type GateKind = 'RUN' | 'RATE' | 'RETRY'
+
+export interface Gate {
+  readonly amount: number
+  /** Microseconds since the epoch; null before the first use. */
+  readonly at: number | null
+  readonly taken: string | null
+  /** Microseconds since the epoch, when it was locked. */
+  readonly now: number
+}
+
+const epochUs = (time: string): string => `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${time})`
+
+const selectGates = (length: number, columns: string): string => `
+SELECT ${columns} FROM taskdeck_gate FORCE INDEX (PRIMARY)
+WHERE kind = ? AND scope = ? AND name IN (${marks(length)}) ORDER BY name`
+
+const gateColumns = `name, amount, ${epochUs('at')} AS at_us, taken, ${epochUs('NOW(6)')} AS now_us`
+
+/** A gate that another transaction holds is passed over: it is left for the next poll, and nobody queues up behind it. */
+export const lockFreeGates = perLength((length) => `${selectGates(length, gateColumns)} FOR UPDATE SKIP LOCKED`)
+const lockGates = perLength((length) => `${selectGates(length, gateColumns)} FOR UPDATE`)
+const findGates = perLength((length) => selectGates(length, 'name'))
+const addGates = perLength(
+  (length) => `INSERT IGNORE INTO taskdeck_gate (kind, scope, name) VALUES ${marks(length, '(?, ?, ?)')}`
+)
+
+/** Names that one statement may hold. */
+const mostNames = 256
+
+/** After the claim's UPDATE: the time is not before the one at which the tasks began. */
+const writeRate = `
+UPDATE taskdeck_gate SET amount = ?, at = NOW(6), taken = ? WHERE kind = 'RATE' AND scope = 'TYPE' AND name = ?`
+
+/**
+ * What is leased now, an expired lease too until it is recovered. Read after the gates were locked: on READ COMMITTED it sees all that
+ * those took who held them before.
+ */
+export const countLeased = `
+SELECT type, owner, COUNT(*) AS n FROM taskdeck_task FORCE INDEX (taskdeck_task_lease)
+WHERE lease_until IS NOT NULL AND state IN (${leased}) GROUP BY type, owner`
+
+export async function countLeases(runner: SqlRunner): Promise<LeaseCount[]> {
+  const { rows } = await runner.execute(countLeased)
+  return rows.map((row) => ({
+    type: text(row, 'type'),
+    owner: storedName(text(row, 'owner')),
+    count: count(row, 'n')
+  }))
+}
+
+/** The gate of the whole queue: claims go through one after the other. */
+export async function lockQueueGate(runner: SqlRunner): Promise<void> {
+  await lock(runner, { kind: 'RUN', scope: 'QUEUE', names: [''] }, lockGates)
+}
+
+/** The retry budgets of types, waiting for who holds them. */
+export const lockBudgets = (runner: SqlRunner, types: readonly string[]): Promise<Map<string, Gate>> =>
+  lock(runner, { kind: 'RETRY', scope: 'TYPE', names: types }, lockGates)
+
+/** Those of the named gates that nobody else holds. `names` are sorted here. */
+export function lockFree(
+  runner: SqlRunner,
+  kind: 'RUN' | 'RATE',
+  scope: 'TYPE' | 'OWNER',
+  names: readonly string[]
+): Promise<Map<string, Gate>> {
+  return lock(runner, { kind, scope, names }, lockFreeGates)
+}
+
+interface Wanted {
+  readonly kind: GateKind
+  readonly scope: GateScope
+  readonly names: readonly string[]
+}
+
+async function lock(
+  runner: SqlRunner,
+  wanted: Wanted,
+  statement: (length: number) => string
+): Promise<Map<string, Gate>> {
+  const { kind, scope } = wanted
+  const names = [...new Set(wanted.names)].sort()
+  const locked = new Map<string, Gate>()
+  const lockThem = async (some: readonly string[]): Promise<void> => {
+    const list = padded(some)
+    const { rows } = await runner.execute(statement(list.length), [kind, scope, ...list])
+    for (const row of rows)
+      locked.set(text(row, 'name'), {
+        amount: count(row, 'amount'),
+        at: countOrNull(row, 'at_us'),
+        taken: textOrNull(row, 'taken'),
+        now: count(row, 'now_us')
+      })
+  }
+  for (const some of chunksOf(names, mostNames)) {
+    await lockThem(some)
+    const absent = some.filter((name) => !locked.has(name))
+    const added = absent.length === 0 ? [] : await addMissing(runner, kind, scope, absent)
+    if (added.length > 0) await lockThem(added)
+  }
+  return locked
+}
+
+/** Returns those that were not there. An INSERT of one that is there would wait for who holds it. */
+async function addMissing(
+  runner: SqlRunner,
+  kind: GateKind,
+  scope: GateScope,
+  names: readonly string[]
+): Promise<string[]> {
+  const list = padded(names)
+  const { rows } = await runner.execute(findGates(list.length), [kind, scope, ...list])
+  const known = new Set(rows.map((row) => text(row, 'name')))
+  const missing = names.filter((name) => !known.has(name))
+  if (missing.length === 0) return []
+  const values = padded(missing).flatMap((name) => [kind, scope, name])
+  await runner.execute(addGates(values.length / 3), values)
+  return missing
+}
+
+/** What still counts against a rate: what was taken last is in columns of its own, with the time of its statement. */
+export function takingsOfGate(gate: Gate): Taking[] {
+  const earlier = takingsOf(gate.taken)
+  return gate.at === null ? earlier : [...earlier, { at: gate.at, count: gate.amount }]
+}
+
+export async function recordTaking(
+  runner: SqlRunner,
+  type: string,
+  taking: { readonly gate: Gate; readonly count: number; readonly rate: NonNullable<Policy['rate']> }
+): Promise<void> {
+  const { gate, rate } = taking
+  const kept = withinPeriod(takingsOfGate(gate), gate.now, rate)
+  await runner.execute(writeRate, [taking.count, takingsText(kept), type])
+}

@@ -1,0 +1,83 @@
+import {
+  policyScope,
+  type Policy,
+  type PolicyInput,
+  type PolicyScope,
+  type SqlRow,
+  type SqlRunner
+} from '../../kernel/index.ts'
+import { EffectivePolicies } from '../effective-policy.ts'
+import { mostPolicies, retryPolicyOrNull, tooManyPolicies, validatePolicy } from '../stored-policy.ts'
+import { count, countOrNull, text, textOrNull } from './row-values.ts'
+
+const columns = `scope, name, enabled, max_running, max_unfinished, rate_count, rate_period_ms, max_attempts, retry_policy,
+  retries_per_minute, timeout_ms, lease_ms, fair`
+
+const readAll = `SELECT ${columns} FROM taskdeck_policy ORDER BY scope, name LIMIT ${mostPolicies}`
+const others = 'SELECT COUNT(*) AS n FROM taskdeck_policy WHERE NOT (scope = ? AND name = ?)'
+/** All of it anew: what is not given is not set. */
+const write = `REPLACE INTO taskdeck_policy (${columns}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NOW(6))`
+const remove = 'DELETE FROM taskdeck_policy WHERE scope = ? AND name = ?'
+
+/** Those that are set, by scope and name. */
+export async function readPolicies(runner: SqlRunner): Promise<Policy[]> {
+  return (await runner.execute(readAll)).rows.flatMap(toPolicy)
+}
+
+export const effectivePolicies = async (runner: SqlRunner): Promise<EffectivePolicies> => {
+  const policies = await readPolicies(runner)
+  return policies.length === 0 ? EffectivePolicies.none : new EffectivePolicies(policies)
+}
+
+/** Throws INVALID_INPUT. */
+export async function setPolicy(runner: SqlRunner, input: PolicyInput): Promise<void> {
+  const policy = validatePolicy(input)
+  const scope = [policy.scope, storedName(policy.name)] as const
+  const [row] = (await runner.execute(others, scope)).rows
+  if (row && count(row, 'n') >= mostPolicies) throw tooManyPolicies()
+  await runner.execute(write, [
+    ...scope,
+    policy.enabled ? 1 : 0,
+    policy.maxRunning,
+    policy.maxUnfinished,
+    policy.rate?.count ?? null,
+    policy.rate?.periodMs ?? null,
+    policy.maxAttempts,
+    policy.retryPolicy === null ? null : JSON.stringify(policy.retryPolicy),
+    policy.retriesPerMinute,
+    policy.timeoutMs,
+    policy.leaseMs,
+    policy.fair === null ? null : policy.fair ? 1 : 0
+  ])
+}
+
+export async function removePolicy(runner: SqlRunner, scope: PolicyScope, name: string): Promise<boolean> {
+  return (await runner.execute(remove, [scope, storedName(name)])).affectedRows > 0
+}
+
+/** The columns' collation takes names for the same that differ only in spaces at their end; here they are cut off instead. */
+export const storedName = (name: string): string => name.replace(/ +$/, '')
+
+/** None for a row of a scope that we do not know: someone else wrote it. */
+function toPolicy(row: SqlRow): Policy[] {
+  const scope = policyScope.safeParse(row['scope'])
+  if (!scope.success) return []
+  const [rateCount, periodMs] = [countOrNull(row, 'rate_count'), countOrNull(row, 'rate_period_ms')]
+  const fair = countOrNull(row, 'fair')
+  return [
+    {
+      scope: scope.data,
+      name: storedName(text(row, 'name')),
+      enabled: count(row, 'enabled') !== 0,
+      maxRunning: countOrNull(row, 'max_running'),
+      maxUnfinished: countOrNull(row, 'max_unfinished'),
+      rate: rateCount === null || periodMs === null || periodMs < 1 ? null : { count: rateCount, periodMs },
+      maxAttempts: countOrNull(row, 'max_attempts'),
+      retryPolicy: retryPolicyOrNull(textOrNull(row, 'retry_policy')),
+      retriesPerMinute: countOrNull(row, 'retries_per_minute') || null,
+      timeoutMs: countOrNull(row, 'timeout_ms'),
+      leaseMs: countOrNull(row, 'lease_ms'),
+      fair: fair === null ? null : fair !== 0
+    }
+  ]
+}

@@ -1,0 +1,46 @@
+import type { Clock, SqlRunner } from '../../kernel/index.ts'
+import type { EffectivePolicies } from '../effective-policy.ts'
+import { bookRetries } from '../retry-budget.ts'
+import type { AttemptEnd } from './end-attempts.ts'
+import { lockBudgets } from './gates.ts'
+
+const writeBudget = `
+UPDATE taskdeck_gate SET amount = ?, at = NOW(6) WHERE kind = 'RETRY' AND scope = 'TYPE' AND name = ?`
+
+export interface RetryTerms {
+  readonly policies: EffectivePolicies
+  readonly clock: Clock
+  /** By the task's id. */
+  readonly typeOf: ReadonlyMap<string, string>
+}
+
+/**
+ * Each end in RETRY_WAIT takes a token of its type's budget, in the transaction that ends the attempt; those beyond it wait longer. The
+ * tasks' rows are locked before the gates, everywhere.
+ */
+export async function withinRetryBudgets(
+  runner: SqlRunner,
+  ends: readonly AttemptEnd[],
+  { policies, clock, typeOf }: RetryTerms
+): Promise<AttemptEnd[]> {
+  const perMinute = ({ taskId, delayMs }: AttemptEnd): number | null =>
+    delayMs === null ? null : policies.ofType(typeOf.get(taskId) ?? '').retriesPerMinute
+  const types = new Set(ends.filter((end) => perMinute(end) !== null).map(({ taskId }) => typeOf.get(taskId) ?? ''))
+  if (types.size === 0) return [...ends]
+  const extra = new Map<AttemptEnd, number>()
+  for (const [type, gate] of await lockBudgets(runner, [...types])) {
+    const retries = ends.filter((end) => end.delayMs !== null && typeOf.get(end.taskId) === type)
+    const { amount, extraMs } = bookRetries(
+      { amount: gate.amount, at: gate.at === null ? null : gate.at / 1000 },
+      {
+        perMinute: policies.ofType(type).retriesPerMinute ?? Infinity,
+        count: retries.length,
+        now: gate.now / 1000,
+        random: () => clock.random()
+      }
+    )
+    for (const [index, end] of retries.entries()) extra.set(end, extraMs[index] ?? 0)
+    await runner.execute(writeBudget, [amount, type])
+  }
+  return ends.map((end) => (end.delayMs === null ? end : { ...end, delayMs: end.delayMs + (extra.get(end) ?? 0) }))
+}

@@ -1,0 +1,92 @@
+import { policyScope, type Policy, type PolicyInput, type PolicyScope } from '../../kernel/index.ts'
+import { EffectivePolicies } from '../effective-policy.ts'
+import { mostPolicies, retryPolicyOrNull, tooManyPolicies, validatePolicy } from '../stored-policy.ts'
+import type { QueueFile, Session } from './queue-file.ts'
+
+const readAll = `
+SELECT scope, name, enabled, max_running, max_unfinished, rate_count, rate_period_ms, max_attempts, retry_policy,
+  retries_per_minute, timeout_ms, lease_ms, fair
+FROM taskdeck_policy ORDER BY scope, name LIMIT ${mostPolicies}`
+
+const others = 'SELECT COUNT(*) AS n FROM taskdeck_policy WHERE NOT (scope = :scope AND name = :name)'
+
+/** All of it anew: what is not given is not set. */
+const write = `
+INSERT OR REPLACE INTO taskdeck_policy (
+  scope, name, enabled, max_running, max_unfinished, rate_count, rate_period_ms, max_attempts, retry_policy,
+  retries_per_minute, timeout_ms, lease_ms, fair, updated_at
+) VALUES (
+  :scope, :name, :enabled, :maxRunning, :maxUnfinished, :rateCount, :ratePeriodMs, :maxAttempts, :retryPolicy,
+  :retriesPerMinute, :timeoutMs, :leaseMs, :fair, :at
+)`
+
+interface PolicyRow {
+  readonly scope: string
+  readonly name: string
+  readonly enabled: number
+  readonly max_running: number | null
+  readonly max_unfinished: number | null
+  readonly rate_count: number | null
+  readonly rate_period_ms: number | null
+  readonly max_attempts: number | null
+  readonly retry_policy: string | null
+  readonly retries_per_minute: number | null
+  readonly timeout_ms: number | null
+  readonly lease_ms: number | null
+  readonly fair: number | null
+}
+
+/** Those that are set, by scope and name. */
+export const readPolicies = (session: Session): Policy[] => session.all<PolicyRow>(readAll).flatMap(toPolicy)
+
+export const effectivePolicies = (session: Session): EffectivePolicies => {
+  const policies = readPolicies(session)
+  return policies.length === 0 ? EffectivePolicies.none : new EffectivePolicies(policies)
+}
+
+/** Throws INVALID_INPUT. */
+export async function setPolicy(file: QueueFile, input: PolicyInput): Promise<void> {
+  const { enabled, rate, retryPolicy, fair, ...plain } = validatePolicy(input)
+  await file.write((session) => {
+    const { scope, name } = plain
+    if ((session.get<{ n: number }>(others, { scope, name })?.n ?? 0) >= mostPolicies) throw tooManyPolicies()
+    session.run(write, {
+      ...plain,
+      at: session.at,
+      enabled: enabled ? 1 : 0,
+      rateCount: rate?.count ?? null,
+      ratePeriodMs: rate?.periodMs ?? null,
+      retryPolicy: retryPolicy === null ? null : JSON.stringify(retryPolicy),
+      fair: fair === null ? null : fair ? 1 : 0
+    })
+  })
+}
+
+export const removePolicy = (file: QueueFile, scope: PolicyScope, name: string): Promise<boolean> =>
+  file.write((session) => {
+    const remove = 'DELETE FROM taskdeck_policy WHERE scope = :scope AND name = :name'
+    return session.run(remove, { scope, name }).changes > 0
+  })
+
+/** None for a row of a scope that we do not know: someone else wrote it. */
+function toPolicy(row: PolicyRow): Policy[] {
+  const scope = policyScope.safeParse(row.scope)
+  if (!scope.success) return []
+  const { rate_count: count, rate_period_ms: periodMs } = row
+  return [
+    {
+      scope: scope.data,
+      name: row.name,
+      enabled: row.enabled !== 0,
+      maxRunning: row.max_running,
+      maxUnfinished: row.max_unfinished,
+      rate: count === null || periodMs === null || periodMs < 1 ? null : { count, periodMs },
+      maxAttempts: row.max_attempts,
+      retryPolicy: retryPolicyOrNull(row.retry_policy),
+      retriesPerMinute: row.retries_per_minute || null,
+      timeoutMs: row.timeout_ms,
+      leaseMs: row.lease_ms,
+      fair: row.fair === null ? null : row.fair !== 0
+    }
+  ]
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { defaultRetryPolicy, taskFilter, type PolicyInput } from '../../src-main/kernel/index.ts'
+import type { QueueUnderTest } from './queue-under-test.ts'
+
+/** A store looks for policies that others set at least so often (ms). */
+const oneLookMs = 250
+const list = (ms: number) => ({ kind: 'list' as const, delaysMs: [ms] })
+
+export function describePolicies(queue: QueueUnderTest): void {
+  const claimOne = async (leaseMs?: number) => (await queue.claim(1, leaseMs === undefined ? {} : { leaseMs }))[0]!
+
+  describe('policies', () => {
+    it('are kept whole, told in order, replaced whole, and removed', async () => {
+      const full: PolicyInput = {
+        scope: 'TYPE',
+        name: 't',
+        enabled: false,
+        maxRunning: 0,
+        maxUnfinished: 4_294_967_295,
+        rate: { count: 5, periodMs: 1_000 },
+        maxAttempts: 7,
+        retryPolicy: list(5),
+        retriesPerMinute: 60,
+        timeoutMs: 1_000,
+        leaseMs: 5_000,
+        fair: true
+      }
+      await queue.store.setPolicy(full)
+      await queue.store.setPolicy({ scope: 'QUEUE', name: '', fair: false })
+      await queue.store.setPolicy({ scope: 'OWNER', name: 'Ä 🎩', maxRunning: 3 })
+      const names = (await queue.store.policies()).map(({ scope, name }) => `${scope} ${name}`)
+      expect(names).toEqual(['OWNER Ä 🎩', 'QUEUE ', 'TYPE t'])
+      expect((await queue.store.policies())[2]).toEqual(full)
+      await queue.store.setPolicy({ scope: 'TYPE', name: 't', maxAttempts: 2 })
+      expect((await queue.store.policies())[2]).toMatchObject({
+        enabled: true,
+        maxRunning: null,
+        rate: null,
+        fair: null
+      })
+      expect(await queue.store.removePolicy('TYPE', 't')).toBe(true)
+      expect(await queue.store.removePolicy('TYPE', 't')).toBe(false)
+      expect(await queue.store.policies()).toHaveLength(2)
+    })
+
+    it.each<PolicyInput>([
+      { scope: 'QUEUE', name: 'q' },
+      { scope: 'TYPE', name: '' },
+      { scope: 'TYPE', name: 't', maxRunning: -1 },
+      { scope: 'TYPE', name: 't', leaseMs: 10 },
+      { scope: 'OWNER', name: 'o', rate: { count: 1, periodMs: 1 } },
+      { scope: 'OWNER', name: 'a\0b' }
+    ])('are refused when they make no sense: %o', async (policy) => {
+      await expect(queue.store.setPolicy(policy)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+      expect(await queue.store.policies()).toEqual([])
+    })
+
+    it('say what a task leaves open: its type, then *, then the queue, then the built-in terms', async () => {
+      await queue.submit()
+      expect(await claimOne()).toMatchObject({
+        ...{ maxAttempts: 5, retryPolicy: defaultRetryPolicy, timeoutMs: null, leaseMs: 60_000 }
+      })
+      await queue.store.setPolicy({ scope: 'QUEUE', name: '', maxAttempts: 9, leaseMs: 9_000, timeoutMs: 900 })
+      await queue.store.setPolicy({ scope: 'TYPE', name: '*', maxAttempts: 8, retryPolicy: list(8) })
+      await queue.submit()
+      expect(await claimOne()).toMatchObject({ maxAttempts: 8, retryPolicy: list(8), timeoutMs: 900, leaseMs: 9_000 })
+      await queue.store.setPolicy({ scope: 'TYPE', name: 't', maxAttempts: 7, leaseMs: 7_000 })
+      const open = await queue.submit()
+      const claimed = await claimOne()
+      expect(claimed).toMatchObject({ maxAttempts: 7, retryPolicy: list(8), timeoutMs: 900, leaseMs: 7_000 })
+      const detail = await queue.detail(open)
+      expect(detail).toMatchObject({ maxAttempts: 7, retryPolicy: list(8), timeoutMs: 900 })
+      expect(detail.leaseUntil! - detail.startedAt!).toBeCloseTo(7_000, 0)
+      const own = await queue.submit({ maxAttempts: 1, retryPolicy: list(1), timeoutMs: 1 })
+      expect(await claimOne()).toMatchObject({ maxAttempts: 1, retryPolicy: list(1), timeoutMs: 1 })
+      const { rows } = await queue.store.list(taskFilter.parse({}), 10, null)
+      expect(rows.slice(0, 2).map(({ id, maxAttempts, timeoutMs }) => [id, maxAttempts, timeoutMs])).toEqual([
+        [own, 1, 1],
+        [open, 7, 900]
+      ])
+    })
+
+    it('give leases that are renewed for as long as the claim gave, whatever the policy says by then', async () => {
+      await queue.store.setPolicy({ scope: 'TYPE', name: 't', leaseMs: 600_000 })
+      const fence = await queue.running()
+      await queue.store.setPolicy({ scope: 'TYPE', name: 't', leaseMs: 1_000 })
+      await queue.shift(fence.taskId, 'lease_until', -3_600_000)
+      expect((await queue.store.renew([fence])).renewed).toEqual([fence])
+      const { leaseUntil, startedAt } = await queue.detail(fence.taskId)
+      expect(leaseUntil! - startedAt!).toBeGreaterThanOrEqual(600_000 - 1)
+    })
+
+    it('decide what becomes of a lost lease', async () => {
+      await queue.store.setPolicy({ scope: 'TYPE', name: 't', maxAttempts: 1 })
+      const last = await queue.running()
+      await queue.loseLease(last.taskId)
+      expect(await queue.state(last.taskId)).toBe('FAILED')
+      await queue.store.setPolicy({ scope: 'TYPE', name: 't', maxAttempts: 2, retryPolicy: list(3_600_000) })
+      const again = await queue.running()
+      await queue.loseLease(again.taskId)
+      const { state, runAt, stateSince } = await queue.detail(again.taskId)
+      expect(state).toBe('RETRY_WAIT')
+      expect(runAt - stateSince).toBeCloseTo(3_600_000, 0)
+    })
+
+    it('take effect in another process within its next look', async () => {
+      const other = await queue.open()
+      await queue.submit()
+      expect(await queue.claim(1, { store: other })).toHaveLength(1)
+      await queue.store.setPolicy({ scope: 'TYPE', name: 't', maxAttempts: 3 })
+      await new Promise((resolve) => setTimeout(resolve, oneLookMs))
+      await queue.submit()
+      expect((await queue.claim(1, { store: other }))[0]).toMatchObject({ maxAttempts: 3 })
+    })
+  })
+}
