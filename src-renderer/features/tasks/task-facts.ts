@@ -11,7 +11,9 @@ import {
 /** The states that the task's own rows prove it has been in; nothing is assumed of the rest. */
 export function visitedStates(task: Pick<TaskView, 'state' | 'attempts'>): TaskState[] {
   const been = new Set<TaskState>([task.state])
-  if (task.state !== 'CREATED') been.add('QUEUED')
+  // What never ran and ended may have ended in CREATED: cancelled there, or with a task that it waited for.
+  const mayHaveEndedHeld = isTerminal(task.state) && task.attempts.length === 0
+  if (task.state !== 'CREATED' && !mayHaveEndedHeld) been.add('QUEUED')
   if (task.attempts.length > 0) been.add('RUNNING')
   for (const { outcome } of task.attempts) {
     if (outcome === 'RETRY' || outcome === 'LEASE_EXPIRED') been.add('RETRY_WAIT')

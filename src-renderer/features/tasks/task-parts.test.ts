@@ -116,6 +116,8 @@ describe('the count of attempts', () => {
 describe('what a task has been', () => {
   it('is what its rows prove', () => {
     expect(visitedStates({ state: 'CREATED', attempts: [] })).toEqual(['CREATED'])
+    expect(visitedStates({ state: 'FAILED', attempts: [] })).toEqual(['FAILED'])
+    expect(visitedStates({ state: 'PAUSED', attempts: [] })).toEqual(['PAUSED', 'QUEUED'])
     expect(visitedStates({ state: 'FAILED', attempts: [attempt({})] }).sort()).toEqual(
       ['FAILED', 'QUEUED', 'RETRY_WAIT', 'RUNNING'].sort()
     )
