@@ -104,12 +104,21 @@ class WorkHints {
     try {
       while (this.again && !this.closed) {
         this.again = false
-        for (const port of await this.knownPorts()) this.hint(port)
+        await this.hintAll()
         await this.clock.sleep(gatherMs)
       }
     } finally {
       this.sending = false
     }
+  }
+
+  /** Those that are known first: a look at the database must not make them late. */
+  private async hintAll(): Promise<void> {
+    const known = new Set(this.ports)
+    for (const port of known) this.hint(port)
+    if (this.clock.monotonic() < this.lookAgainAt) return
+    await this.look()
+    for (const port of this.ports) if (!known.has(port)) this.hint(port)
   }
 
   private hint(port: number): void {
@@ -125,12 +134,10 @@ class WorkHints {
     return socket
   }
 
-  private async knownPorts(): Promise<readonly number[]> {
-    if (this.clock.monotonic() < this.lookAgainAt) return this.ports
+  private async look(): Promise<void> {
     const late = (): AppError => new AppError('STATEMENT_TIMEOUT', 'operational', 'The ports came too late.')
     // Without an answer there are no hints for a while.
     this.ports = await withDeadline(this.clock, lookMs, this.store.hintPorts(this.host), late).catch(() => [])
     this.lookAgainAt = this.clock.monotonic() + portsMs
-    return this.ports
   }
 }
