@@ -51,7 +51,7 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
   }
 
   describe('dead letters', () => {
-    it('are written when a task fails for good, with what went wrong first and last', async () => {
+    it('FAULTS 50: are written when a task fails for good, with what went wrong first and last', async () => {
       let fence = await queue.running({ title: 'T', owner: 'ann', maxAttempts: 3 })
       fence = await retry(fence, 'E_1')
       fence = await retry(fence, 'E_2')
