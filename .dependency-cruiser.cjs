@@ -29,7 +29,7 @@ const rooms = {
     'operations'
   ],
   shells: ['contract', 'kernel', 'app'],
-  // what services import: the third way in, without a page (docs/decisions/0007)
+  // what services import: the third way in, without a page (docs/decisions/0010)
   package: ['kernel', 'queue', 'connections', 'app']
 }
 const roomRules = Object.entries(rooms).map(([room, allowed]) => ({

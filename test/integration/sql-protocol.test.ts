@@ -30,7 +30,7 @@ const blocks = [...page.matchAll(block)].map(([, kind, name, text]) => ({
 interface Client {
   readonly store: TaskStore
   /** Runs a block of the page, its task 1 being `taskId`; what its statements returned. */
-  run(name: string, taskId?: string): Promise<Rows[]>
+  readonly run: (name: string, taskId?: string) => Promise<Rows[]>
 }
 
 function statementsOf(kind: Kind, name: string, taskId: string): string[] {

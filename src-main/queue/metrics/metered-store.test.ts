@@ -25,6 +25,7 @@ class SaidStore {
   readonly kind = 'sqlite'
   submit = () => this.answer('submit')
   renew = () => this.answer('renew')
+  runSchedules = () => this.answer('runSchedules')
   settle = () => this.answer('settle')
   recover = () => this.answer('recover')
   read = () => this.answer('read')
@@ -66,6 +67,16 @@ describe('a counted store', () => {
     said.answers.submit = [{ status: 'created' }, { status: 'exists' }, { status: 'conflict' }]
     await counted.submit([{ type: 'mail' }, { type: 'mail' }, { type: 'mail' }] as never)
     expect(await lines()).toContain('taskdeck_tasks_submitted_total{type="mail"} 1')
+  })
+
+  it('counts what schedules submitted, as other', async () => {
+    const { said, counted, lines } = open()
+    said.answers.runSchedules = { submitted: 0, nextInMs: null }
+    await counted.runSchedules()
+    expect((await lines()).filter((line) => line.startsWith('taskdeck_tasks_submitted_total{'))).toEqual([])
+    said.answers.runSchedules = { submitted: 3, nextInMs: 10 }
+    await counted.runSchedules()
+    expect(await lines()).toContain('taskdeck_tasks_submitted_total{type="other"} 3')
   })
 
   it('counts claims, their conflicts and each end once, though a settlement is repeated', async () => {

@@ -46,12 +46,17 @@ export interface Metering {
  */
 export function meteredStore(store: TaskStore, metering: Metering): TaskStore {
   const { metrics, clock, attempts } = metering
-  const counted: Pick<TaskStore, 'submit' | 'claim' | 'renew' | 'settle' | 'recover'> = {
+  const counted: Pick<TaskStore, 'submit' | 'runSchedules' | 'claim' | 'renew' | 'settle' | 'recover'> = {
     async submit(tasks) {
       const results = await store.submit(tasks)
       for (const [index, { status }] of results.entries())
         if (status === 'created') metrics.submitted(tasks[index]?.type ?? '')
       return results
+    },
+    async runSchedules() {
+      const round = await store.runSchedules()
+      metrics.submittedBySchedules(round.submitted)
+      return round
     },
     async claim(request) {
       const startedAt = clock.monotonic()

@@ -8,7 +8,7 @@ import {
   type QueueReading
 } from '../../kernel/index.ts'
 import type { WorkerStatus } from '../pool/index.ts'
-import { BoundedLabels } from './bounded-labels.ts'
+import { BoundedLabels, otherLabel } from './bounded-labels.ts'
 
 /** Series of one counter at most: types times codes. */
 const mostTypes = 100
@@ -109,6 +109,11 @@ export class QueueMetrics {
 
   submitted(type: string): void {
     this.submittedTotal.inc({ type: this.types.of(type) })
+  }
+
+  /** A round says how many and not of which types. */
+  submittedBySchedules(count: number): void {
+    if (count > 0) this.submittedTotal.inc({ type: otherLabel }, count)
   }
 
   claimed(type: string): void {
