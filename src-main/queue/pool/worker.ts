@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { LogLevel, WorkerRequest } from '../../kernel/index.ts'
 import type { WorkerReport } from '../task-store.ts'
-import { ArtifactCleaner } from './artifact-cleaner.ts'
 import { AttemptFlow } from './attempt-flow.ts'
 import { AttemptNotes } from './attempt-notes.ts'
 import { ClaimLoop } from './claim-loop.ts'
@@ -11,10 +10,9 @@ import { HandlerCatalog, type HandlerCatalogReading } from './handler-catalog.ts
 import { HandlerRequests } from './handler-requests.ts'
 import type { ThreadStart } from './handler-thread-link.ts'
 import { HintListener } from './hint-listener.ts'
+import { Housekeeping } from './housekeeping.ts'
 import { LeaseBook } from './lease-book.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
-import { RecoveryLoop } from './recovery-loop.ts'
-import { ScheduleLoop } from './schedule-loop.ts'
 import { SettlementWriter } from './settlement-writer.ts'
 import { ThreadPool } from './thread-pool.ts'
 import { Wakeup } from './wakeup.ts'
@@ -45,11 +43,9 @@ class PoolWorker implements Worker {
   private readonly flow: AttemptFlow
   private readonly keeper: LeaseKeeper
   private readonly claims: ClaimLoop
-  private readonly recovery: RecoveryLoop
-  private readonly schedules: ScheduleLoop
+  private readonly housekeeping: Housekeeping
   private readonly hints: HintListener
   private readonly hooks: HookRunner
-  private readonly cleaner: ArtifactCleaner
   private readonly cacheDir: string
   private types: readonly string[] = []
   private state: WorkerStatus['status'] = 'stopped'
@@ -89,15 +85,16 @@ class PoolWorker implements Worker {
     })
     this.keeper = this.openKeeper()
     this.claims = this.openClaims()
-    this.recovery = this.openRecovery()
-    this.schedules = this.openSchedules()
+    this.housekeeping = new Housekeeping({
+      options: this.options,
+      database,
+      log: (level, message, taskId) => this.log(level, message, taskId),
+      onWork: () => this.claims.nudge()
+    })
     this.hints = new HintListener({
       onHint: () => this.claims.hint(),
       onProblem: (message) => this.log('warn', message)
     })
-    const { artifactDir, artifactDays } = this.options
-    const log = (level: LogLevel, message: string): void => this.log(level, message)
-    this.cleaner = new ArtifactCleaner({ artifactDir, artifactDays, clock, log })
   }
 
   get finished(): Promise<void> {
@@ -153,9 +150,7 @@ class PoolWorker implements Worker {
     this.notes.start()
     this.writer.start()
     this.keeper.start()
-    this.recovery.start()
-    this.schedules.start()
-    this.cleaner.start()
+    this.housekeeping.start()
     this.claims.start()
     this.enter('running')
     this.log('info', `worker ${this.options.workerId} started with ${this.slots} slots`)
@@ -174,8 +169,7 @@ class PoolWorker implements Worker {
     const claimsStopped = this.claims.stop()
     this.flow.stopAccepting()
     this.hints.stop()
-    const others = [this.recovery, this.schedules, this.cleaner, this.catalog]
-    const loops = [claimsStopped, ...others.map((loop) => loop.stop())]
+    const loops = [claimsStopped, this.housekeeping.stop(), this.catalog.stop()]
     const quiet = Promise.all([this.starting, ...loops])
     await this.within(handlersUntil - clock.monotonic(), quiet)
     await this.untilNoLease(handlersUntil)
@@ -275,32 +269,6 @@ class PoolWorker implements Worker {
       onClaimed: (tasks, sentAt) => {
         this.flow.claimed(tasks, sentAt)
         this.keeper.leased()
-      }
-    })
-  }
-
-  private openRecovery(): RecoveryLoop {
-    const { store, clock, recoverMs } = this.options
-    return new RecoveryLoop({
-      store,
-      clock,
-      database: this.database,
-      recoverMs,
-      onRecovered: (tasks) => {
-        for (const task of tasks) this.log('warn', `recovered (${task.reason}): now ${task.state}`, task.taskId)
-      }
-    })
-  }
-
-  private openSchedules(): ScheduleLoop {
-    const { store, clock } = this.options
-    return new ScheduleLoop({
-      store,
-      clock,
-      database: this.database,
-      onSubmitted: (count) => {
-        this.log('info', `schedules: ${count} submitted`)
-        this.claims.nudge()
       }
     })
   }
