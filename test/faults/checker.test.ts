@@ -40,7 +40,8 @@ const final = (state: TaskState, attempt: number, more: Partial<FinalTask> = {})
   maxAttempts: 5,
   retryPolicy: { kind: 'list', delaysMs: [100] },
   title: 'n1',
-  deadLetters: 0,
+  type: 't',
+  deadLetters: { all: 0, open: 0 },
   ...more
 })
 
@@ -66,7 +67,7 @@ const sound: Evidence = {
     { taskId: '1', attempt: 1, outcome: 'LEASE_EXPIRED' },
     { taskId: '1', attempt: 2, outcome: 'SUCCESS' }
   ],
-  effects: [{ title: 'n1', calls: 2 }],
+  effects: { types: ['t'], rows: [{ title: 'n1', calls: 2 }] },
   history: toHistory(lines),
   leaseMs: 3_000,
   operators: ['main']
@@ -76,7 +77,21 @@ const withEvent = (seq: number, changed: WitnessEvent | Partial<WitnessEvent>): 
   ...sound,
   events: sound.events.map((one) => (one.seq === seq ? { ...one, ...changed } : one))
 })
+const effectsOf = (...titles: string[]): Evidence['effects'] => ({
+  types: ['t'],
+  rows: titles.map((title) => ({ title, calls: 1 }))
+})
 const withFinal = (task: FinalTask): Evidence => ({ ...sound, final: new Map([['1', task]]) })
+const oneLetter = { deadLetters: { all: 1, open: 1 } }
+/** The last attempt of the sound run failed instead. */
+const died = (task: FinalTask): Evidence => ({
+  ...withFinal(task),
+  events: withEvent(5, { to: 'FAILED' }).events,
+  history: toHistory([
+    ...lines.slice(0, 2),
+    { op: 'settle', account: 'w2', pid: 1, call: 1, asked: [{ fence: ['1', 2], outcome: 'FAILED' }] }
+  ])
+})
 const withLines = (...more: HistoryLine[]): Evidence => ({ ...sound, history: toHistory([...lines, ...more]) })
 const settled = (account: string, attempt: number, state: string | null, call = 9): HistoryLine[] => [
   { op: 'settle', account, pid: 1, call, asked: [{ fence: ['1', attempt], outcome: 'SUCCESS' }] },
@@ -128,7 +143,7 @@ describe('the checker finds', () => {
     expect(rules({ ...sound, submitted: ['1', '2'] })).toEqual(['I1'])
     expect(rules(withFinal(final('RUNNING', 2)))).toEqual(['I2'])
     const stray = new Map([...sound.final, ['9', final('SUCCESS', 0, { title: 'n9' })] as const])
-    const effects = [...(sound.effects ?? []), { title: 'n9', calls: 1 }]
+    const effects = effectsOf('n1', 'n9')
     expect(rules({ ...sound, final: stray, effects })).toEqual(['I1'])
     expect(rules({ ...sound, final: stray, effects, unknown: ['n9'] })).toEqual([])
     const twice = new Map([...stray, ['10', final('SUCCESS', 0, { title: 'n9' })] as const])
@@ -146,16 +161,38 @@ describe('the checker finds', () => {
     expect(rules(withFinal(final('SUCCESS', 1)))).toEqual(['I5'])
   })
 
-  it('a task that died with attempts left, and none that was to die', () => {
-    expect(rules(withFinal(final('FAILED', 2)))).toContain('I5')
-    expect(rules(withFinal(final('FAILED', 2, { maxAttempts: 2 })))).toEqual(['I2'])
-    expect(rules({ ...withFinal(final('FAILED', 2)), expected: new Map([['n1', ['FAILED']]]) })).toEqual([])
+  it('a task that died with attempts left, and one that was not to die', () => {
+    expect(rules(died(final('FAILED', 2, oneLetter)))).toEqual(['I5'])
+    expect(rules(died(final('FAILED', 2, { ...oneLetter, maxAttempts: 2 })))).toEqual(['I2'])
+    expect(rules({ ...died(final('FAILED', 2, oneLetter)), expected: new Map([['n1', ['FAILED']]]) })).toEqual([])
+  })
+
+  it('a death without its letter, a letter without a death, and one that stayed open', () => {
+    const dead = { ...died(final('FAILED', 2)), expected: new Map([['n1', ['FAILED' as const]]]) }
+    expect(rules(dead)).toEqual(['dead letter'])
+    expect(rules(withFinal(final('SUCCESS', 2, oneLetter)))).toEqual(['dead letter'])
+    const resolved = final('FAILED', 2, { deadLetters: { all: 1, open: 0 } })
+    expect(rules({ ...dead, final: new Map([['1', resolved]]) })).toEqual(['dead letter'])
+  })
+
+  it('a tick that made two tasks', () => {
+    expect(rules({ ...sound, scheduled: { title: 'tick', tasks: 3, ticks: 3 } })).toEqual([])
+    expect(rules({ ...sound, scheduled: { title: 'tick', tasks: 3, ticks: 2 } })).toEqual(['F11'])
+  })
+
+  it('one unfinished task more than a quota allows', () => {
+    const second = event(2, null, 'QUEUED', 'main', [0, 0], { taskId: '2' })
+    const limited = (events: readonly WitnessEvent[]): string[] =>
+      rules({ ...sound, events, limits: { unfinished: { t: 1 } } })
+    const [created, ...rest] = sound.events
+    expect(limited([created!, second, ...rest])).toContain('I7')
+    expect(limited([created!, ...rest, { ...second, seq: 6 }])).not.toContain('I7')
   })
 
   it('a success without its effect, an effect of no task, and two effects of one task', () => {
-    expect(rules({ ...sound, effects: [] })).toEqual(['I6'])
-    expect(rules({ ...sound, effects: [...(sound.effects ?? []), { title: 'n7', calls: 1 }] })).toEqual(['I6'])
-    expect(rules({ ...sound, effects: [...(sound.effects ?? []), { title: 'n1', calls: 1 }] })).toEqual(['I6'])
+    expect(rules({ ...sound, effects: effectsOf() })).toEqual(['I6'])
+    expect(rules({ ...sound, effects: effectsOf('n1', 'n7') })).toEqual(['I6'])
+    expect(rules({ ...sound, effects: effectsOf('n1', 'n1') })).toEqual(['I6'])
   })
 
   it('one live lease more than a limit allows', () => {
@@ -187,16 +224,10 @@ describe('the checker finds', () => {
   })
 
   it('a task that a worker took out of its end, as an operator may', () => {
-    const again = (account: string): Evidence => ({
-      ...sound,
-      final: new Map([['1', final('QUEUED', 2)]]),
-      events: [...withEvent(5, { to: 'FAILED' }).events, event(6, 'FAILED', 'QUEUED', account, [2, 2])],
-      history: toHistory(
-        lines
-          .slice(0, 2)
-          .concat({ ...(lines[2] as HistoryLine & { op: 'settle' }), asked: [{ fence: ['1', 2], outcome: 'FAILED' }] })
-      )
-    })
+    const again = (account: string): Evidence => {
+      const failed = died(final('QUEUED', 2, { deadLetters: { all: 1, open: 0 } }))
+      return { ...failed, events: [...failed.events, event(6, 'FAILED', 'QUEUED', account, [2, 2])] }
+    }
     expect(rules(again('w2'))).toContain('I8')
     expect(rules(again('main'))).not.toContain('I8')
   })

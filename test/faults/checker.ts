@@ -10,7 +10,8 @@ import type { Evidence, Limits, WitnessEvent } from './evidence.ts'
  */
 
 export interface Violation {
-  readonly rule: 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'F11' | 'F18' | 'transition'
+  readonly rule:
+    'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'F11' | 'F18' | 'transition' | 'dead letter'
   readonly taskId: string
   readonly text: string
 }
@@ -55,15 +56,19 @@ class Replay {
   recoveries = 0
   private readonly evidence: Evidence
   private readonly holder = new Map<string, string>()
-  private readonly live: LiveLeases
+  private readonly live: LiveCounts
 
   constructor(evidence: Evidence) {
     this.evidence = evidence
-    this.live = new LiveLeases(evidence.limits ?? {})
+    this.live = new LiveCounts(evidence.limits ?? {})
   }
 
   take(event: WitnessEvent): void {
-    if (event.from === null) return
+    if (event.from === null) {
+      for (const text of this.live.submit(event)) this.report('I7', event, text)
+      return
+    }
+    if (isTerminal(event.to) && !isTerminal(event.from)) this.live.finish(event)
     if (event.from === event.to && event.attemptAfter === event.attemptBefore) return this.touched(event)
     if (event.from !== event.to && !legal.has(`${event.from}>${event.to}`))
       this.report('transition', event, 'not in the table')
@@ -117,8 +122,8 @@ class Replay {
   }
 }
 
-/** How many leases are live, by what limits them. */
-class LiveLeases {
+/** How many leases are live and tasks unfinished, by what limits them. */
+class LiveCounts {
   private readonly limits: Limits
   private readonly counts = new Map<string, number>()
 
@@ -129,8 +134,7 @@ class LiveLeases {
   /** What is over its limit now. */
   add({ type, owner }: WitnessEvent): string[] {
     const over = (key: string, limit: number | undefined): string[] => {
-      const live = (this.counts.get(key) ?? 0) + 1
-      this.counts.set(key, live)
+      const live = this.change(key, 1)
       return limit !== undefined && live > limit ? [`${live} live leases of ${key}, limit ${limit}`] : []
     }
     return [
@@ -140,8 +144,24 @@ class LiveLeases {
     ]
   }
 
+  /** An operator's retry may go past a quota, so it is not counted here. */
+  submit({ type }: WitnessEvent): string[] {
+    const count = this.change(`unfinished ${type}`, 1)
+    const quota = this.limits.unfinished?.[type]
+    return quota !== undefined && count > quota ? [`${count} unfinished tasks of type ${type}, quota ${quota}`] : []
+  }
+
+  finish({ type }: WitnessEvent): void {
+    this.change(`unfinished ${type}`, -1)
+  }
+
+  private change(key: string, by: number): number {
+    const count = (this.counts.get(key) ?? 0) + by
+    this.counts.set(key, count)
+    return count
+  }
+
   remove({ type, owner }: WitnessEvent): void {
-    for (const key of ['the queue', `type ${type}`, `owner ${owner}`])
-      this.counts.set(key, (this.counts.get(key) ?? 0) - 1)
+    for (const key of ['the queue', `type ${type}`, `owner ${owner}`]) this.change(key, -1)
   }
 }

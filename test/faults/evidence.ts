@@ -34,6 +34,7 @@ export interface AttemptRow {
 }
 
 export interface FinalTask {
+  readonly type: string
   readonly state: TaskState
   readonly attempt: number
   readonly attemptsUsed: number
@@ -42,8 +43,7 @@ export interface FinalTask {
   readonly retryPolicy: RetryPolicy | null
   /** Made by the producer; names the task also when its submission was never acknowledged. */
   readonly title: string
-  /** A letter for its newest death. */
-  readonly deadLetters: number
+  readonly deadLetters: { readonly all: number; readonly open: number }
 }
 
 export interface EffectRow {
@@ -52,11 +52,13 @@ export interface EffectRow {
   readonly calls: number
 }
 
-/** Of the whole run, not of one moment. */
+/** Set before the first event, the same for the whole run. */
 export interface Limits {
   readonly types?: Readonly<Record<string, number>>
   readonly owners?: Readonly<Record<string, number>>
   readonly queue?: number
+  /** Quotas of types: tasks that have not ended. */
+  readonly unfinished?: Readonly<Record<string, number>>
 }
 
 export interface Evidence {
@@ -69,8 +71,10 @@ export interface Evidence {
   readonly final: ReadonlyMap<string, FinalTask>
   readonly events: readonly WitnessEvent[]
   readonly attempts: readonly AttemptRow[]
-  /** Of the handler's ledger; absent when the run has none. */
-  readonly effects?: readonly EffectRow[]
+  /** Of the handler's ledger; absent when the run has none. Tasks of these types leave one. */
+  readonly effects?: { readonly types: readonly string[]; readonly rows: readonly EffectRow[] }
+  /** Tasks that a schedule made, by title, which no producer knows of; and of how many ticks. */
+  readonly scheduled?: { readonly title: string; readonly tasks: number; readonly ticks: number }
   readonly history?: ClientHistory
   /** What every claim must have been given (ms). */
   readonly leaseMs?: number

@@ -31,6 +31,8 @@ const policies: readonly RetryPolicy[] = [
   { kind: 'list', delaysMs: [100] },
   { kind: 'exponential', baseMs: 50, capMs: 400, jitter: 0.2 }
 ]
+/** Of these no more than a few run at once; see world.ts. */
+export const limitedType = 'limited'
 /** Attempts of a task that must not be used up by the faults that are done to it. */
 const enough = 1_000
 /** Tasks of one call: all of them or none. */
@@ -150,7 +152,7 @@ export class Producer {
 
   private task(title: string, payload: string, more: { timeoutMs?: number; maxAttempts?: number } = {}): NewTask {
     return newTask.parse({
-      type: 'ledger',
+      type: this.made % 5 === 0 ? limitedType : 'ledger',
       title,
       payload,
       owner: `o${this.made % 3}`,

@@ -7,8 +7,9 @@ import { injections, withoutFakeTime, type FaultId, type Injection } from './inj
 import { stepDatabaseClock } from './scenarios/database-clock.ts'
 import { cutMigrations } from './scenarios/migration-power-cut.ts'
 import { FleetGauge, type FleetFigures } from './fleet-gauge.ts'
-import { collectEvidence } from './witness.ts'
-import { World } from './world.ts'
+import { collectEvidence, countTicks } from './witness.ts'
+import { limitedType } from './producer.ts'
+import { runLimits, tick, World } from './world.ts'
 
 export interface MatrixOptions {
   readonly tasks: number
@@ -101,14 +102,14 @@ export async function runMatrix(server: TestMariaDb, options: MatrixOptions): Pr
       claims: verdict.claims,
       recoveries: verdict.recoveries,
       attempts: evidence.attempts.length,
-      effects: evidence.effects?.length ?? 0,
+      effects: evidence.effects?.rows.length ?? 0,
       unknownSubmissions: world.producer.unknown.length,
       lostLeases: evidence.history?.lostLeases ?? 0,
       injected: Object.fromEntries(injected),
       notRun,
       violations,
       problems: [...outside.problems, ...world.problems, ...world.producer.wrongAnswers, ...world.fleet.unexpectedEnds],
-      first: first ? eventsOf(first, evidence) : [],
+      first: outside.first ?? (first ? eventsOf(first, evidence) : []),
       drainSeconds,
       seconds: Math.round((performance.now() - began) / 1_000),
       fleet,
@@ -131,6 +132,8 @@ const add = ({ injected }: Tally, id: string, count: number): void =>
 interface Outside {
   readonly problems: string[]
   readonly violations: Violation[]
+  /** Events of the first of them. */
+  first: readonly string[] | undefined
   events: number
 }
 
@@ -141,7 +144,7 @@ async function runOutside(
   options: MatrixOptions,
   tally: Tally
 ): Promise<Outside> {
-  const outside: Outside = { problems: [], violations: [], events: 0 }
+  const outside: Outside = { problems: [], violations: [], first: undefined, events: 0 }
   if (wanted.has('F13')) {
     const { migrationCuts: cuts, databaseCuts, seed } = options
     options.say('F13: migrations are cut')
@@ -159,13 +162,14 @@ async function runOutside(
   const result = await stepDatabaseClock({
     leaseMs: options.leaseMs,
     seed: options.seed,
-    tasks: 80,
+    tasks: 40,
     deadlineMs: 60_000
   })
   add(tally, 'F9', result.injected)
   outside.problems.push(...result.problems)
   outside.violations.push(...result.violations)
   outside.events += result.events
+  if (result.violations.length > 0) outside.first = result.first
   return outside
 }
 
@@ -244,6 +248,7 @@ const fewestWaiting = 50
 async function drain(world: World, { drainMs, workers, say }: MatrixOptions): Promise<number> {
   await world.healed()
   await world.fleet.refill(workers)
+  await world.stopSchedule()
   say(`all faults are over; ${await world.unfinished()} tasks are open`)
   const began = performance.now()
   while ((await world.unfinished()) > 0 && performance.now() - began < drainMs) await sleep(250)
@@ -254,7 +259,9 @@ async function gather(world: World, leaseMs: number): Promise<Evidence> {
   const { producer, fleet } = world
   return {
     ...(await collectEvidence(world.admin)),
-    effects: await world.effects(),
+    effects: { types: ['ledger', limitedType], rows: await world.effects() },
+    scheduled: { title: tick, ...(await countTicks(world.admin, tick)) },
+    limits: runLimits,
     submitted: producer.submitted,
     unknown: producer.unknown,
     expected: producer.expected,

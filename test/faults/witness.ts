@@ -87,12 +87,14 @@ export async function collectEvidence(connection: Connection): Promise<DatabaseE
   const events = await readAll(connection, 'SELECT * FROM witness', 'seq')
   const tasks = await readAll(
     connection,
-    'SELECT id, state, attempt, attempts_used, max_attempts, retry_policy, title FROM taskdeck_task',
+    'SELECT id, type, state, attempt, attempts_used, max_attempts, retry_policy, title FROM taskdeck_task',
     'id'
   )
   const [attempts] = await connection.query('SELECT task_id, attempt, outcome FROM taskdeck_attempt')
-  const [letters] = await connection.query('SELECT task_id, COUNT(*) AS n FROM taskdeck_dead_letter GROUP BY task_id')
-  const lettersOf = new Map((letters as Row[]).map((row) => [String(row['task_id']), Number(row['n'])]))
+  const [letters] = await connection.query(
+    "SELECT task_id, COUNT(*) AS n, SUM(resolution = 'OPEN') AS open FROM taskdeck_dead_letter GROUP BY task_id"
+  )
+  const lettersOf = new Map((letters as Row[]).map((row) => [String(row['task_id']), row]))
   return {
     final: new Map(tasks.map((row) => [String(row['id']), toFinal(row, lettersOf)])),
     attempts: (attempts as Row[]).map((row): AttemptRow => ({
@@ -104,16 +106,18 @@ export async function collectEvidence(connection: Connection): Promise<DatabaseE
   }
 }
 
-function toFinal(row: Row, letters: ReadonlyMap<string, number>): FinalTask {
+function toFinal(row: Row, letters: ReadonlyMap<string, Row>): FinalTask {
+  const ofTask = letters.get(String(row['id']))
   const policy = row['retry_policy']
   return {
+    type: String(row['type']),
     state: row['state'] as TaskState,
     attempt: Number(row['attempt']),
     attemptsUsed: Number(row['attempts_used']),
     maxAttempts: row['max_attempts'] === null ? null : Number(row['max_attempts']),
     retryPolicy: typeof policy === 'string' ? retryPolicy.parse(JSON.parse(policy)) : null,
     title: String(row['title']),
-    deadLetters: letters.get(String(row['id'])) ?? 0
+    deadLetters: { all: Number(ofTask?.['n'] ?? 0), open: Number(ofTask?.['open'] ?? 0) }
   }
 }
 
@@ -135,3 +139,14 @@ const toEvent = (row: Row): WitnessEvent => ({
   nextDueInMs: Number(row['next_due_in_us']) / 1_000,
   leaseMs: row['lease_us'] === null ? null : Number(row['lease_us']) / 1_000
 })
+
+/** How many tasks of this type schedules made, and at how many different times. */
+export async function countTicks(connection: Connection, type: string): Promise<{ tasks: number; ticks: number }> {
+  const [rows] = await connection.query(
+    `SELECT COUNT(*) AS tasks, COUNT(DISTINCT at + INTERVAL next_due_in_us MICROSECOND) AS ticks
+     FROM witness WHERE from_state IS NULL AND type = ?`,
+    [type]
+  )
+  const [row] = rows as Row[]
+  return { tasks: Number(row?.['tasks']), ticks: Number(row?.['ticks']) }
+}

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mysql, { type Connection } from 'mysql2/promise'
+import type { ScheduleInput } from '../../src-main/kernel/index.ts'
 import type { TestMariaDb } from '../support/mariadb.ts'
 import { openTestQueue } from '../support/open-queue.ts'
 import { Fleet, type FleetMember } from './fleet.ts'
-import { Producer, type Mix } from './producer.ts'
+import { limitedType, Producer, type Mix } from './producer.ts'
 import { seededRandom, type SeededRandom } from './seeded-random.ts'
 import { installWitness } from './witness.ts'
 
@@ -23,6 +24,16 @@ export interface WorldOptions {
 /** How often the workers look for expired leases; two of these and a lease bound every recovery. */
 export const sweepMs = 500
 const graceMs = 5_000
+/** So few that the fleet is at them most of the time. */
+export const runLimits = { types: { [limitedType]: 2 }, owners: { o1: 3 } }
+
+/** F11: every worker is a scheduler too. */
+export const tick = 'tick'
+const everySecond: ScheduleInput = {
+  name: 'every-second',
+  cron: '* * * * * *',
+  task: { type: tick, title: tick, payload: '{}', maxAttempts: 1_000, retryPolicy: { kind: 'list', delaysMs: [100] } }
+}
 const victimDeadlineMs = 60_000
 const database = 'faults'
 const ledger = 'ledger'
@@ -56,7 +67,7 @@ export class World {
     const { server, options } = this
     const url = await server.createDatabase(database)
     const ledgerUrl = await server.createDatabase(ledger)
-    await (await openTestQueue(url)).close()
+    await this.setPolicies(url)
     await this.reconnect()
     await installWitness(this.connection)
     await this.connection.query(
@@ -76,6 +87,22 @@ export class World {
       mutant: options.mutant
     })
     this.producer = await Producer.open(url, this.random, options.mix)
+  }
+
+  private async setPolicies(url: string): Promise<void> {
+    const queue = await openTestQueue(url)
+    const { types, owners } = runLimits
+    for (const [name, maxRunning] of Object.entries(types))
+      await queue.store.setPolicy({ scope: 'TYPE', name, maxRunning })
+    for (const [name, maxRunning] of Object.entries(owners))
+      await queue.store.setPolicy({ scope: 'OWNER', name, maxRunning })
+    if (this.options.mix.duplicates) await queue.store.putSchedule(everySecond)
+    await queue.close()
+  }
+
+  /** Before everything has to come to an end. */
+  async stopSchedule(): Promise<void> {
+    await this.connection.query('DELETE FROM taskdeck_schedule')
   }
 
   /** The administrator's session; it does not go through any proxy. */
@@ -114,13 +141,13 @@ export class World {
   }
 
   /**
-   * A live process that nothing else is being done to. Waits until half of the fleet is well: on a slow machine processes would
-   * otherwise die as fast as they start, and nothing would ever be worked on. Undefined when that takes too long.
+   * A live process that nothing else is being done to. Waits until a third of the fleet, and another one at least, is well: on a slow
+   * machine processes would otherwise die as fast as they start, and nothing would ever be worked on. Undefined when that takes too long.
    */
   async victim(): Promise<FleetMember | undefined> {
     for (const until = performance.now() + victimDeadlineMs; performance.now() < until; await sleep(100)) {
       const well = this.fleet.members.filter((member) => !this.afflicted.has(member))
-      if (well.length > this.options.workers / 2) return this.random.pick(well)
+      if (well.length > Math.max(1, this.options.workers / 3)) return this.random.pick(well)
     }
     return undefined
   }

@@ -4,7 +4,10 @@ import { openMysqlStore } from '../../../src-main/queue/store-mysql/index.ts'
 import type { World } from '../world.ts'
 import type { Injection } from './injection.ts'
 
-/** F11: two operators press Retry on the same dead tasks at once. What poison killed dies again; nothing else may come of it. */
+/**
+ * F11: two operators press Retry on the same dead tasks at once, and are schedulers beside the workers. What poison killed dies again; nothing
+ * else may come of it.
+ */
 export const pressRetryTwice: Injection = {
   id: 'F11',
   async inject(world) {
@@ -24,6 +27,7 @@ async function press(world: World, ids: readonly string[]): Promise<void> {
   try {
     const store = await openMysqlStore({ database, clock: systemClock, claims: false })
     for (const id of ids) await store.act(id, 'retry')
+    await store.runSchedules()
   } finally {
     await database.close()
   }

@@ -1,18 +1,18 @@
-import { afterEach, beforeEach, expect, inject, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest'
 import { AppError, systemClock } from '../../../src-main/kernel/index.ts'
 import { openMysqlStore } from '../../../src-main/queue/store-mysql/index.ts'
 import { countingTrouble, MysqlQueue } from '../../integration/store-mysql-queue.ts'
 import { Arena, leaseMs } from '../mutants/arena.ts'
-import { runScenario } from '../mutants/scenarios.ts'
 import { afterStatement, refusing } from '../mutants/watching.ts'
 
 /* Section A of the list of known faults (docs/faults.md): claiming and the locks of InnoDB. */
 
 let arena: Arena
-beforeEach(async () => {
+beforeAll(async () => {
   arena = await Arena.open(inject('mariadbUrl'))
 })
-afterEach(() => arena.close())
+afterEach(() => arena.reset())
+afterAll(() => arena.close())
 
 const codeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -26,7 +26,7 @@ async function failUpdates(errno: number, chance: number): Promise<void> {
   if (chance > 0) await arena.admin.query('INSERT INTO fault_switch VALUES (?, ?)', [errno, chance])
 }
 
-it('fault 1: an open claim, also of an empty queue, keeps nobody from submitting', async () => {
+it('FAULTS 1: an open claim, also of an empty queue, keeps nobody from submitting', async () => {
   const producer = await arena.contender('p1')
   let submitted: readonly string[] = []
   const submitNow = async (): Promise<void> => {
@@ -40,7 +40,7 @@ it('fault 1: an open claim, also of an empty queue, keeps nobody from submitting
   expect(submitted).toHaveLength(5)
 })
 
-it('fault 2: a second claimer gets tasks while the claim of the first is open', async () => {
+it('FAULTS 2: a second claimer gets tasks while the claim of the first is open', async () => {
   const second = await arena.contender('w2')
   let ofSecond = 0
   const first = await arena.contender('w1', (database) =>
@@ -53,7 +53,7 @@ it('fault 2: a second claimer gets tasks while the claim of the first is open', 
   expect(ofSecond).toBe(20)
 })
 
-it('fault 3: an end whose write loses two deadlocks is still one success of one attempt', async () => {
+it('FAULTS 3: an end whose write loses two deadlocks is still one success of one attempt', async () => {
   let losses = 0
   const worker = await arena.contender('w1', (database) =>
     afterStatement(database, 'ORDER BY id FOR UPDATE', () => failUpdates(1213, losses++ < 2 ? 1 : 0), { always: true })
@@ -68,7 +68,7 @@ it('fault 3: an end whose write loses two deadlocks is still one success of one 
   expect(await arena.verdict()).toEqual([])
 })
 
-it('fault 6: progress and the sweep for expired leases do not deadlock', async () => {
+it('FAULTS 6: progress and the sweep for expired leases do not deadlock', async () => {
   const queue = await MysqlQueue.migrated(inject('mariadbUrl'))
   try {
     const trouble = { deadlocks: 0, lockTimeouts: 0 }
@@ -96,20 +96,20 @@ it('fault 6: progress and the sweep for expired leases do not deadlock', async (
   }
 })
 
-it('fault 7: renewals that lose every third time to a deadlock lose no lease', async () => {
+it('FAULTS 7: renewals that lose every third time to a deadlock lose no lease', async () => {
   const worker = await arena.contender('w1')
   await arena.submit(worker.store, 10)
   const fences = (await worker.claim()).map(({ fence }) => fence)
   // Ten rows an update: about every third one fails.
   await failUpdates(1213, 0.04)
   for (let round = 0; round < 30; round++) {
-    const renewal = await worker.store.renew(fences, leaseMs)
+    const renewal = await worker.store.renew(fences)
     expect(renewal.lost).toEqual([])
     expect(renewal.renewed).toHaveLength(10)
   }
 })
 
-it('fault 9: a claim that fails is no failed attempt', async () => {
+it('FAULTS 9: a claim that fails is no failed attempt', async () => {
   const worker = await arena.contender('w1')
   const [taskId = ''] = await arena.submit(worker.store, 1)
   await failUpdates(1213, 1)
@@ -125,11 +125,7 @@ it('fault 9: a claim that fails is no failed attempt', async () => {
   expect(await worker.claim()).toMatchObject([{ attemptsUsed: 1 }])
 })
 
-it('fault 10: after a deadlock the whole transaction runs again, not its last statement', async () => {
-  expect(await runScenario('deadlocked-settlement', inject('mariadbUrl'))).toEqual([])
-})
-
-it('fault 12: a server that does not know SKIP LOCKED is an error when the store opens, not an empty queue', async () => {
+it('FAULTS 12: a server that does not know SKIP LOCKED is an error when the store opens, not an empty queue', async () => {
   const queue = await MysqlQueue.migrated(inject('mariadbUrl'))
   try {
     const old = refusing(await queue.connect(), 'SKIP LOCKED')

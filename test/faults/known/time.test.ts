@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { newTask } from '../../../src-main/kernel/index.ts'
 import { Arena, type Contender } from '../mutants/arena.ts'
-import { runScenario } from '../mutants/scenarios.ts'
 
 /* Section C of the list of known faults (docs/faults.md): time. */
 
@@ -22,7 +21,7 @@ const moments = [
   ['a summer day', Date.UTC(2026, 6, 1, 12, 0, 0, 7)]
 ] as const
 
-describe.each(zones)('fault 30, 31 and 32: in a process in %s', (zone) => {
+describe.each(zones)('FAULTS 30, 31 and 32: in a process in %s', (zone) => {
   const before = process.env['TZ']
   beforeEach(() => {
     process.env['TZ'] = zone
@@ -44,7 +43,7 @@ describe.each(zones)('fault 30, 31 and 32: in a process in %s', (zone) => {
   })
 })
 
-it('fault 34: every time has microseconds, so that nothing is due early or late by a rounded second', async () => {
+it('FAULTS 34: every time has microseconds, so that nothing is due early or late by a rounded second', async () => {
   const [rows] = await arena.admin.query(
     `SELECT CONCAT(table_name, '.', column_name) AS name FROM information_schema.columns
      WHERE table_schema = DATABASE() AND table_name LIKE 'taskdeck%' AND table_name <> 'taskdeck_migration'
@@ -58,8 +57,4 @@ it('fault 34: every time has microseconds, so that nothing is due early or late 
   const early = await worker.store.claim({ workerId: worker.workerId, limit: 1, leaseMs: 60_000, types: ['soon'] })
   expect(early).toEqual([])
   expect(await worker.claim(1, ['soon'])).toHaveLength(1)
-})
-
-it('fault 35: a claimer whose clock is an hour ahead takes nothing early and gives no other lease', async () => {
-  expect(await runScenario('skewed-claimer', inject('mariadbUrl'))).toEqual([])
 })

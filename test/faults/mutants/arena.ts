@@ -129,9 +129,22 @@ export class Arena {
     )
   }
 
+  /** As after `open`, without making the tables again. */
+  async reset(): Promise<void> {
+    await Promise.all(this.databases.splice(0).map((database) => database.close()))
+    for (const account of this.accounts.splice(0))
+      await this.admin.query(`DROP USER IF EXISTS '${account}'@'127.0.0.1'`)
+    const [tables] = await this.admin.query(
+      `SELECT table_name AS name FROM information_schema.tables
+       WHERE table_schema = DATABASE() AND table_name <> 'taskdeck_migration'`
+    )
+    for (const { name } of tables as { name: string }[]) await this.admin.query(`DELETE FROM \`${name}\``)
+    this.submitted.length = 0
+    this.lines.length = 0
+  }
+
   async close(): Promise<void> {
-    await Promise.all(this.databases.map((database) => database.close()))
-    for (const account of this.accounts) await this.admin.query(`DROP USER IF EXISTS '${account}'@'127.0.0.1'`)
+    await this.reset()
     await this.admin.end()
     await this.made.drop()
   }

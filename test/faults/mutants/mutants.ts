@@ -75,12 +75,34 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       }
     ]
   },
+  'quota-without-lock': {
+    what: 'the room of a quota is read and taken up without its gate',
+    scenario: 'racing-submitters',
+    edits: [
+      {
+        file: 'quotas.ts',
+        find: 'await runner.execute(lockGates(chunk.length), namesOf(chunk))',
+        replace: 'void chunk'
+      }
+    ]
+  },
+  'limit-without-gate': {
+    what: 'running tasks are counted without holding the gate of their limit',
+    scenario: 'racing-claimers',
+    edits: [
+      {
+        file: 'gates.ts',
+        find: '${selectGates(length, gateColumns)} FOR UPDATE SKIP LOCKED`',
+        replace: '${selectGates(length, gateColumns)}`'
+      }
+    ]
+  },
   'client-clock-due': {
     what: 'what is due is decided by the clock of the claiming machine',
     scenario: 'skewed-claimer',
     edits: [
       {
-        file: 'claim.ts',
+        file: 'claim-lanes.ts',
         find: 'run_at >= ? AND run_at <= NOW(6) AND (deadline_at',
         replace:
           'run_at >= ? AND run_at <= NOW(6) + INTERVAL ${process.env["CLIENT_SKEW_SECONDS"] ?? 0} SECOND AND (deadline_at'

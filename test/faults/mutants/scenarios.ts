@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Fence } from '../../../src-main/kernel/index.ts'
 import type { Violation } from '../checker.ts'
-import { Arena } from './arena.ts'
+import { Arena, leaseMs } from './arena.ts'
 import { afterStatement, beforeStatement } from './watching.ts'
 
 /*
@@ -49,7 +50,7 @@ const rewoundByRecovery: Scenario = async (arena) => {
   const rescuer = await arena.contender('w2', (database) =>
     afterStatement(database, 'lease_until <= NOW(6)', async () => {
       settled = holder.settle({ fence, outcome: 'SUCCESS', result: null })
-      await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, betweenMs))])
+      await Promise.race([settled, pause(betweenMs)])
     })
   )
   await arena.submit(holder.store, 1)
@@ -98,14 +99,50 @@ const skewedClaimer: Scenario = async (arena) => {
   return arena.verdict()
 }
 
+/** Room for one: the second submission comes while the first has found it and not yet taken it up. */
+const racingSubmitters: Scenario = async (arena) => {
+  const second = await arena.contender('p2')
+  let refused: Promise<unknown> = Promise.resolve()
+  const first = await arena.contender('p1', (database) =>
+    afterStatement(database, 'SELECT COUNT(*) AS n FROM (SELECT 1', async () => {
+      refused = arena.submit(second.store, 1).catch((error: unknown) => error)
+      await Promise.race([refused, pause(betweenMs)])
+    })
+  )
+  await first.store.setPolicy({ scope: 'TYPE', name: 't', maxUnfinished: 1 })
+  await arena.submit(first.store, 1).catch((error: unknown) => error)
+  await refused
+  return arena.verdict({ limits: { unfinished: { t: 1 } } })
+}
+
+/** Room for one: the second claim comes while the first has counted and not yet taken a task. */
+const racingClaimers: Scenario = async (arena) => {
+  const second = await arena.contender('w2')
+  let also: Promise<unknown> = Promise.resolve()
+  const first = await arena.contender('w1', (database) =>
+    beforeStatement(database, "SET state = 'RUNNING'", async () => {
+      also = second.store.claim({ workerId: second.workerId, limit: 1, leaseMs, types: ['t'] })
+      await Promise.race([also, pause(betweenMs)])
+    })
+  )
+  await first.store.setPolicy({ scope: 'TYPE', name: 't', maxRunning: 1 })
+  await arena.submit(first.store, 3)
+  // So that the gate's row is there already.
+  await second.settle({ fence: await takeOne(second.claim(1)), outcome: 'SUCCESS', result: null })
+  await first.claim(1)
+  await also
+  return arena.verdict({ limits: { types: { t: 1 } } })
+}
+
 const scenarios: Readonly<Record<string, Scenario>> = {
   'stale-holder': staleHolder,
   'stale-self': staleSelf,
   'rewound-by-recovery': rewoundByRecovery,
   'deadlocked-settlement': deadlockedSettlement,
-  'skewed-claimer': skewedClaimer
+  'skewed-claimer': skewedClaimer,
+  'racing-submitters': racingSubmitters,
+  'racing-claimers': racingClaimers
 }
-export const scenarioNames = Object.keys(scenarios)
 
 export async function runScenario(name: string, serverUrl: string): Promise<readonly Violation[]> {
   const scenario = scenarios[name]

@@ -3,18 +3,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPrivateMariaDb, type TestMariaDb } from '../../support/mariadb.ts'
-import { check, type Violation } from '../checker.ts'
-import { collectEvidence } from '../witness.ts'
+import { check, eventsOf, type Violation } from '../checker.ts'
+import { collectEvidence, countTicks } from '../witness.ts'
 import { readHistory } from '../client-history.ts'
 import { fakeTimeLibrary } from '../injections/index.ts'
-import { World } from '../world.ts'
+import { limitedType } from '../producer.ts'
+import { tick, World } from '../world.ts'
 
 export interface ClockSteps {
   readonly injected: number
   readonly problems: readonly string[]
   readonly violations: readonly Violation[]
+  /** All events of the task of the first one. */
+  readonly first: readonly string[]
   readonly events: number
 }
+
+/** The last one makes due what was made while the clock was ahead. */
+const steps = ['+10m', '+0', '-10m', '+11m']
 
 /**
  * F9: the database's clock steps ten minutes ahead and back again under load. What may happen is what is written in docs/delivery.md:
@@ -42,28 +48,31 @@ export async function stepDatabaseClock(options: {
     })
     try {
       await world.fleet.refill(2)
-      for (const offset of ['+10m', '+0', '-10m', '+0']) {
-        await world.producer.submit(Math.ceil(options.tasks / 4))
+      for (const offset of steps) {
+        await world.producer.submit(Math.ceil(options.tasks / steps.length))
         await sleep(300)
         writeFileSync(file, `${offset}\n`)
         await sleep(1_500)
       }
+      await world.stopSchedule()
       const until = performance.now() + options.deadlineMs
       while ((await world.unfinished()) > 0 && performance.now() < until) await sleep(250)
       const killed = await world.fleet.stop()
       const evidence = {
         ...(await collectEvidence(world.admin)),
-        effects: await world.effects(),
+        effects: { types: ['ledger', limitedType], rows: await world.effects() },
+        scheduled: { title: tick, ...(await countTicks(world.admin, tick)) },
         submitted: world.producer.submitted,
         unknown: world.producer.unknown,
         history: readHistory(world.fleet.histories),
         operators: ['test']
       }
-      const { violations } = check(evidence)
+      const violations = check(evidence).violations.filter(({ rule }) => rule !== 'I9')
       return {
-        injected: 4,
+        injected: steps.length,
         problems: killed > 0 ? [`F9: ${killed} processes had to be killed`] : [],
-        violations: violations.filter(({ rule }) => rule !== 'I9'),
+        violations,
+        first: violations[0] ? eventsOf(violations[0], evidence) : [],
         events: evidence.events.length
       }
     } finally {
