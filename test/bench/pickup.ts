@@ -43,6 +43,9 @@ interface Measured {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly worstMs: number
+  /** Of the submissions themselves, one durable transaction each: what the machine and its disk make of any work just now. */
+  readonly submitP50Ms: number
+  readonly submitP99Ms: number
   readonly idlePollsPerSecond: number
 }
 
@@ -105,13 +108,20 @@ async function measureBoth(store: string, connection: string, plain: TaskStore):
   }
 }
 
-async function latencies(store: TaskStore, count: number): Promise<number[]> {
-  const found: number[] = []
+interface Sample {
+  readonly pickUpMs: number
+  readonly submitMs: number
+}
+
+async function latencies(store: TaskStore, count: number): Promise<Sample[]> {
+  const found: Sample[] = []
   for (let n = 0; n < count; n++) {
     // Long enough that the worker is idle again, and never in step with its polls.
     await delay(pauseMs.least + Math.random() * pauseMs.spread)
+    const from = performance.now()
     const [submitted] = await store.submit([newTask.parse({ type: 'sleep', payload: '{"ms":0}' })])
-    found.push(await pickUpOf(store, submitted?.taskId ?? ''))
+    const submitMs = performance.now() - from
+    found.push({ submitMs, pickUpMs: await pickUpOf(store, submitted?.taskId ?? '') })
   }
   return found
 }
@@ -124,10 +134,17 @@ async function pickUpOf(store: TaskStore, taskId: string): Promise<number> {
   throw new Error(`task ${taskId} was not run within ${taskMs} ms`)
 }
 
-function figures(found: readonly number[]): Pick<Measured, 'tasks' | 'p50Ms' | 'p99Ms' | 'worstMs'> {
-  const { p50, p99 } = percentilesOf([...found]) ?? { p50: Number.NaN, p99: Number.NaN }
-  return { tasks: found.length, p50Ms: p50, p99Ms: p99, worstMs: Math.max(...found) }
+type Figures = Pick<Measured, 'tasks' | 'p50Ms' | 'p99Ms' | 'worstMs' | 'submitP50Ms' | 'submitP99Ms'>
+
+function figures(found: readonly Sample[]): Figures {
+  const pickUp = found.map(({ pickUpMs }) => pickUpMs)
+  const { p50, p99 } = percentilesOf([...pickUp]) ?? nothing
+  const submit = percentilesOf(found.map(({ submitMs }) => submitMs)) ?? nothing
+  const worstMs = Math.max(...pickUp)
+  return { tasks: found.length, p50Ms: p50, p99Ms: p99, worstMs, submitP50Ms: submit.p50, submitP99Ms: submit.p99 }
 }
+
+const nothing = { p50: Number.NaN, p99: Number.NaN }
 
 /** The worker says how often it polled when it is asked; see pickup-worker.ts. */
 async function countIdlePolls(worker: ChildProcess): Promise<number> {
