@@ -109,14 +109,19 @@ export function describeQuotas(queue: QueueUnderTest): void {
       }
     })
 
-    it('count a retry that happens between two submissions, whose room was known', async () => {
-      await limit('TYPE', 't', 3)
+    it.each(['retry', 'replay'] as const)('count a %s after the room was counted', async (again) => {
+      await limit('TYPE', 't', 5)
       const fence = await queue.running()
       await queue.settle({ fence, outcome: 'FAILED', error: failure })
+      const filled = await submitMany(5)
+      for (const { taskId } of filled.slice(0, 3)) await queue.store.act(taskId, 'cancel')
+      // Counted with this one: room for two more.
       await submitMany(1)
-      await queue.store.act(fence.taskId, 'retry')
-      await expect(submitMany(2)).rejects.toMatchObject(refusal('TYPE', 't', 3))
+      if (again === 'retry') await queue.store.act(fence.taskId, 'retry')
+      else await queue.store.replay(openLetters, (await queue.store.newestDeadLetter())!, 10, null)
+      await expect(submitMany(2)).rejects.toMatchObject(refusal('TYPE', 't', 5))
       await submitMany(1)
+      expect(await queue.count('task', 'finished_at IS NULL')).toBe(5)
     })
 
     it('are filled exactly by 8 racing submitters, while tasks end', async () => {
