@@ -3,7 +3,7 @@ import { retryPolicy, taskLimits } from './task.ts'
 
 /**
  * What an operator sets for the whole queue, a type or an owner. It takes effect with each worker's next poll, without a restart.
- * The name `*` stands for each type or owner that has no policy of its own; the whole queue's name is ''.
+ * The name `*` says, for each type or owner, what its own policy leaves at null; the whole queue's name is ''.
  */
 export const policyScope = z.enum(['QUEUE', 'TYPE', 'OWNER'])
 export type PolicyScope = z.infer<typeof policyScope>
@@ -29,7 +29,7 @@ export const policy = z
     // TYPE, and QUEUE as the default of all types
     maxAttempts: z.int().min(1).max(1000).nullable().default(null),
     retryPolicy: retryPolicy.nullable().default(null),
-    /** TYPE only: retries beyond this many a minute wait longer, so that a wave of failures does not come back as one. */
+    /** TYPE only: retries come back at this pace at most, those beyond it wait longer: a wave of failures does not come back as one. */
     retriesPerMinute: z.int().min(1).max(1_000_000).nullable().default(null),
     timeoutMs: z.int().min(1).max(4_294_967_295).nullable().default(null),
     leaseMs: z.int().min(1_000).max(3_600_000).nullable().default(null),
