@@ -66,7 +66,8 @@ export class Fleet {
   private async start(env: NodeJS.ProcessEnv): Promise<FleetMember> {
     const { member, ready } = await this.spawn(env)
     const early = member.exited.then((code) => {
-      if (this.stopping) return
+      // Killed by a signal: the run, or a task that it had taken already, did it.
+      if (this.stopping || code === null) return
       throw new Error(`${member.account} ended with ${code} before it had started: see ${this.logFile}`)
     })
     early.catch(() => undefined) // after its start an end is what the run is about

@@ -35,6 +35,8 @@ const policies: readonly RetryPolicy[] = [
 export const limitedType = 'limited'
 /** Attempts of a task that must not be used up by the faults that are done to it. */
 const enough = 1_000
+/** Of each kind in one run: each costs a process or thread a start, and a long run shall not be about those alone. */
+const mostDeaths = 150
 /** Tasks of one call: all of them or none. */
 const batchSize = 50
 
@@ -130,12 +132,12 @@ export class Producer {
   /** About one in forty of each kind. */
   private hurt(title: string, chance: number): Draft | undefined {
     const share = 1 / 40
-    if (this.mix.deaths && chance < share / 4) {
+    if (this.mix.deaths && chance < share / 4 && this.counts.F1 < mostDeaths) {
       this.counts.F1++
       const dieAt = this.random.pick(deathPoints)
       return { task: this.task(title, JSON.stringify({ title, sleepMs: 5, dieAt })), expected: null }
     }
-    if (this.mix.crashes && chance > share && chance < 2 * share) {
+    if (this.mix.crashes && chance > share && chance < 2 * share && this.counts.F2 < mostDeaths) {
       this.counts.F2++
       const crash = this.random.pick(crashes)
       const always = this.random.next() < 0.2
