@@ -3,6 +3,7 @@ import type { SqlDatabase } from '../../src-main/kernel/index.ts'
 import { startPrivateMariaDb } from '../support/mariadb.ts'
 import { openTestQueue } from '../support/open-queue.ts'
 import { atMost, finish, median, type Goal } from '../support/report.ts'
+import { tenThousand } from './numbers.ts'
 
 /*
  * What one tick of monitoring costs the server at growing table sizes, beside the plain statements of the first design article
@@ -27,10 +28,6 @@ const plainStatements = [
   "SELECT MIN(created_at) AS oldest FROM taskdeck_task WHERE state = 'QUEUED'",
   "SELECT SUM(state = 'FAILED') / COUNT(*) AS rate FROM taskdeck_task WHERE state_since > NOW(6) - INTERVAL 5 MINUTE"
 ]
-
-const digits = Array.from({ length: 10 }, (_, n) => `SELECT ${n} AS d`).join(' UNION ALL ')
-/** The numbers 0 to 9,999: recursive queries stop at 1,000 by default on both servers. */
-const tenThousand = `SELECT a.d * 1000 + b.d * 100 + c.d * 10 + e.d AS n FROM (${digits}) a, (${digits}) b, (${digits}) c, (${digits}) e`
 
 const server = await startPrivateMariaDb({ flushAtCommit: 2, serverOptions: ['--innodb-buffer-pool-size=2G'] })
 try {
