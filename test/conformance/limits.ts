@@ -44,6 +44,13 @@ export function describeLimits(queue: QueueUnderTest): void {
       expect(owners(await claimNow({ types: ['t', 'off'] }))).toEqual(['on', 'on'])
     })
 
+    it('leaves tasks without an owner alone when it is every owner', async () => {
+      await set({ scope: 'OWNER', name: '*', enabled: false, maxRunning: 0 })
+      await submitMany(2, { owner: 'o', priority: 0 })
+      await submitMany(2)
+      expect(owners(await claimNow())).toEqual(['', ''])
+    })
+
     it('stops claimers in other processes within one look', async () => {
       const other = await queue.open()
       await submitMany(200)
