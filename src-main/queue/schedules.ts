@@ -241,4 +241,10 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** One more would be run, but not be in the list. */
+export function requireRoomForSchedule(others: number): void {
+  if (others >= scheduleLimits.inAll)
+    throw invalid(`There are ${scheduleLimits.inAll} schedules already: remove one that is not needed any more.`)
+}
+
 const invalid = (message: string): AppError => new AppError('INVALID_INPUT', 'user', message)

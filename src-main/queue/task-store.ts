@@ -227,7 +227,7 @@ export interface DeadLetterStore {
 
 export interface ScheduleStore {
   schedules(): Promise<Schedule[]>
-  /** Makes or changes one; its next tick is counted from now, unless cron text and zone stay as they are. Throws INVALID_INPUT for a cron text, a time zone or a task that is not valid. */
+  /** Makes or changes one; its next tick is counted from now, unless cron text and zone stay as they are. Throws INVALID_INPUT for a cron text, a time zone or a task that is not valid, and beyond 1,000 schedules. */
   putSchedule(schedule: ScheduleInput): Promise<void>
   removeSchedule(name: string): Promise<boolean>
   /** Submits the tasks of due ticks. Any process may run it at any time, as often as it likes. Returns when the next tick is due (ms from now, null: none). */

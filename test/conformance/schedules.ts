@@ -53,6 +53,22 @@ export function describeSchedules(queue: QueueUnderTest): void {
       expect(await queue.store.schedules()).toEqual([])
     })
 
+    it('is refused when there are a thousand others, but may be changed', async () => {
+      await queue.store.putSchedule(daily())
+      await queue.sql(`
+        INSERT INTO taskdeck_schedule (name, cron, time_zone, misfire, enabled, task, updated_at)
+        WITH RECURSIVE other AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM other WHERE n < 999)
+        SELECT other.n, cron, time_zone, misfire, 0, task, updated_at FROM taskdeck_schedule CROSS JOIN other`)
+      await expect(queue.store.putSchedule(daily({ name: 'one more' }))).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        kind: 'user'
+      })
+      await queue.store.putSchedule(daily({ cron: '31 4 * * *' }))
+      const schedules = await queue.store.schedules()
+      expect(schedules).toHaveLength(1_000)
+      expect(schedules.find(({ name }) => name === 'daily')).toMatchObject({ cron: '31 4 * * *' })
+    })
+
     it('that is disabled, or removed, has no ticks', async () => {
       await queue.store.putSchedule(daily({ enabled: false }))
       expect(await only()).toMatchObject({ enabled: false, nextAt: null })

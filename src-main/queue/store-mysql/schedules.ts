@@ -12,6 +12,7 @@ import {
   firstTick,
   problemText,
   readSchedule,
+  requireRoomForSchedule,
   runTicks,
   scheduleLimits,
   showSchedule,
@@ -27,6 +28,8 @@ type Submit = (tasks: readonly NewTask[]) => Promise<SubmitResult[]>
 const columns = `name, cron, time_zone, misfire, enabled, task, next_at, last_tick_at, last_task_id, missed, problem, updated_at`
 
 const listSchedules = `SELECT ${columns} FROM taskdeck_schedule ORDER BY name LIMIT ${scheduleLimits.inAll}`
+
+const countOthers = 'SELECT COUNT(*) AS n FROM taskdeck_schedule WHERE name <> ?'
 
 const lockSchedule = `SELECT ${columns}, NOW(6) AS now FROM taskdeck_schedule WHERE name = ? FOR UPDATE`
 
@@ -64,6 +67,7 @@ export async function putSchedule(database: SqlDatabase, input: ScheduleInput): 
   const now = time((await database.execute('SELECT NOW(6) AS now')).rows[0] ?? {}, 'now')
   const checked = checkSchedule(input, now)
   const work = async (runner: SqlRunner): Promise<void> => {
+    requireRoomForSchedule(count((await runner.execute(countOthers, [checked.name])).rows[0] ?? {}, 'n'))
     const [row] = (await runner.execute(lockSchedule, [checked.name])).rows
     await runner.execute(writeSchedule, [
       checked.name,

@@ -4,6 +4,7 @@ import {
   firstTick,
   problemText,
   readSchedule,
+  requireRoomForSchedule,
   runTicks,
   scheduleLimits,
   showSchedule,
@@ -36,6 +37,7 @@ const columns = `name, cron, time_zone, misfire, enabled, task, next_at, last_ti
   missed, problem, updated_at`
 
 const listRows = `SELECT ${columns} FROM taskdeck_schedule ORDER BY name LIMIT ${scheduleLimits.inAll}`
+const countOthers = 'SELECT COUNT(*) AS n FROM taskdeck_schedule WHERE name <> :name'
 const findRow = `SELECT ${columns} FROM taskdeck_schedule WHERE name = :name`
 
 /** What was run and missed so far stays with the name. */
@@ -74,6 +76,7 @@ export async function listAllSchedules(file: QueueFile): Promise<Schedule[]> {
 export function putSchedule(file: QueueFile, input: ScheduleInput): Promise<void> {
   return file.write((session) => {
     const checked = checkSchedule(input, session.at / 1_000)
+    requireRoomForSchedule(session.get<{ n: number }>(countOthers, { name: checked.name })?.n ?? 0)
     const before = session.get<ScheduleRow>(findRow, { name: checked.name })
     session.run(writeSchedule, {
       at: session.at,
