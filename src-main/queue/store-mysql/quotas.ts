@@ -1,5 +1,6 @@
 import type { NewTask, PolicyScope, SqlRunner, SqlValue } from '../../kernel/index.ts'
 import { keyOf, quotaDemands, requireRoom, type QuotaDemand, type StoredQuota } from '../quota.ts'
+import { mostPolicies } from '../stored-policy.ts'
 import { storedName } from './policies.ts'
 import { count, text, textOrNull } from './row-values.ts'
 import { chunksOf, marks, padded, perLength, powerChunks } from './statement-text.ts'
@@ -15,7 +16,7 @@ import { chunksOf, marks, padded, perLength, powerChunks } from './statement-tex
 const mostGates = 256
 
 export const findQuotas = `
-SELECT scope, name, max_unfinished, updated_at FROM taskdeck_policy WHERE max_unfinished IS NOT NULL`
+SELECT scope, name, max_unfinished, updated_at FROM taskdeck_policy WHERE max_unfinished IS NOT NULL LIMIT ${mostPolicies}`
 
 const lockGates = perLength(
   (length) => `

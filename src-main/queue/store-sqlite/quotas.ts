@@ -1,9 +1,11 @@
 import type { NewTask, PolicyScope } from '../../kernel/index.ts'
 import { quotaDemands, requireRoom, type StoredQuota } from '../quota.ts'
+import { mostPolicies } from '../stored-policy.ts'
 import type { Parameters, Session } from './queue-file.ts'
 
 const findQuotas = `
-SELECT scope, name, max_unfinished AS "limit", '' AS setAt FROM taskdeck_policy WHERE max_unfinished IS NOT NULL`
+SELECT scope, name, max_unfinished AS "limit", '' AS setAt FROM taskdeck_policy WHERE max_unfinished IS NOT NULL
+LIMIT ${mostPolicies}`
 
 /** Counted up to the limit: beyond it there is no room anyway. */
 const counted = (index: string, where: string): string => `
