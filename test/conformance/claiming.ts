@@ -178,6 +178,21 @@ export function describeClaiming(queue: QueueUnderTest): void {
       expect(await stores[0]!.claim(request)).toEqual([])
     }, 60_000)
 
+    it('finds its tasks beside those of types that another program wrote with spaces or control characters', async () => {
+      const written = await Promise.all(
+        [' ', '   ', '\t', '\u0001'].map(async (end) => [await queue.submit(), end] as const)
+      )
+      for (const [taskId, end] of written) {
+        await queue.sql(`UPDATE taskdeck_task SET type = 't${end}' WHERE id = ${taskId}`)
+        await queue.shift(taskId, 'run_at', -60_000)
+      }
+      const taskId = await queue.submit()
+      const claimed = await queue.claim(1, { types: ['a', 't', 'z'] })
+      const more = await queue.claim(2, { types: ['a', 't', 'z'] })
+      expect(ids([...claimed, ...more])).toContain(taskId)
+      expect(new Set([...claimed, ...more].map(({ type }) => type))).toEqual(new Set(['t']))
+    })
+
     it('lets claimers, submitters and settlers work side by side without losing a task', async () => {
       const [submitter, ...workers] = await queue.openMany(5)
       const total = 400

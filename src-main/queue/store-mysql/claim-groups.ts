@@ -1,4 +1,5 @@
 import { taskLimits, type Clock, type SqlRunner } from '../../kernel/index.ts'
+import { storedName } from './policies.ts'
 import { count, text } from './row-values.ts'
 
 /** Due tasks of one priority and type: one range of the claim index. */
@@ -35,10 +36,11 @@ export async function findGroups(runner: SqlRunner, types: readonly string[]): P
   while (from !== undefined && rank < taskLimits.priorities) {
     const [row] = (await runner.execute(nextGroup, [rank, from, rank])).rows
     if (!row) return found
-    const type = text(row, 'type')
+    const stored = text(row, 'type')
+    const type = storedName(stored)
     rank = count(row, 'claim_rank')
     if (wanted.has(type) && count(row, 'due') === 1) found.push({ rank, type, floor: text(row, 'run_at') })
-    from = types.find((candidate) => candidate > type)
+    from = types.find((candidate) => filledUp(candidate) > filledUp(stored))
     if (from === undefined) {
       rank += 1
       from = firstType
@@ -46,6 +48,12 @@ export async function findGroups(runner: SqlRunner, types: readonly string[]): P
   }
   return found
 }
+
+/**
+ * The column's collation compares texts as if filled up with spaces. Other programs may write types that end in spaces or have control
+ * characters: one such row must not hide the group that it sorts into or next to.
+ */
+const filledUp = (type: string): string => type.padEnd(taskLimits.typeLength)
 
 /** What one store knows of the groups between two looks at the index. */
 export class KnownGroups {

@@ -1,13 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  AppError,
-  taskType,
-  type Clock,
-  type Fence,
-  type SqlDatabase,
-  type SqlRow,
-  type SqlRunner
-} from '../../kernel/index.ts'
+import { AppError, taskType, type Clock, type Fence, type SqlDatabase, type SqlRunner } from '../../kernel/index.ts'
 import { Turns } from '../claim-room.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
 import { effectKey } from '../idempotency.ts'
@@ -113,7 +105,7 @@ export class Claims {
       (await isOurs(runner, taken.picked, token)) ? taken : undefined
     const { picked, used, policies } = await this.database.transaction(work, { readBack })
     this.known.advance(used)
-    return picked.map(({ row }) => toClaimed(row, request, policies))
+    return picked.map((one) => toClaimed(one, request, policies))
   }
 
   private async limitsOf(runner: SqlRunner, groups: readonly ClaimGroup[]): Promise<ClaimLimits> {
@@ -157,8 +149,10 @@ async function isOurs(runner: SqlRunner, picked: readonly Picked[], token: Uint8
 const leaseOf = (type: string, request: ClaimRequest, policies: EffectivePolicies): number =>
   clampLease(policies.ofType(type).leaseMs ?? request.leaseMs)
 
-function toClaimed(row: SqlRow, request: ClaimRequest, policies: EffectivePolicies): ClaimedTask {
-  const [taskId, type] = [text(row, 'id'), text(row, 'type')]
+/** Its type is the group's: a row may hold it with spaces at the end. */
+function toClaimed({ row, group }: Picked, request: ClaimRequest, policies: EffectivePolicies): ClaimedTask {
+  const { type } = group
+  const taskId = text(row, 'id')
   const fence: Fence = { taskId, workerId: request.workerId, attempt: count(row, 'attempt') + 1 }
   const idempotencyHash = bytesOrNull(row, 'idempotency_hash')
   return {

@@ -56,7 +56,7 @@ WHERE lease_until IS NOT NULL AND state IN (${leased}) GROUP BY type, owner`
 export async function countLeases(runner: SqlRunner): Promise<LeaseCount[]> {
   const { rows } = await runner.execute(countLeased)
   return rows.map((row) => ({
-    type: text(row, 'type'),
+    type: storedName(text(row, 'type')),
     owner: storedName(text(row, 'owner')),
     count: count(row, 'n')
   }))
