@@ -17,7 +17,7 @@ await runCommand(async () => {
   const [kind, ...given] = process.argv.slice(2)
   const { name, args } = commandOf(kind, given)
   const folder = join(root, 'test', kind)
-  const names = commandsIn(folder)
+  const names = commandsIn(kind, folder)
   if (!names.includes(name))
     throw new SetupError(
       `${name ? `there is no ${kind} "${name}"` : `which one?`} Use: npm run ${kind} -- ${names.join('|')} [--json]`,
@@ -37,10 +37,11 @@ function commandOf(kind, [first, ...rest]) {
 }
 
 /** The files that end in a report; those beside them are their parts. */
-function commandsIn(folder) {
+function commandsIn(kind, folder) {
   if (!existsSync(folder)) return []
+  const ending = kind === 'faults' ? /^await faultCommand\(/m : /^\s*finish\(/m
   return readdirSync(folder)
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-    .filter((file) => /^(await faultCommand|\s*finish)\(/m.test(readFileSync(join(folder, file), 'utf8')))
+    .filter((file) => ending.test(readFileSync(join(folder, file), 'utf8')))
     .map((file) => basename(file, '.ts'))
 }
