@@ -7,6 +7,7 @@ import {
   type SqlValue
 } from '../../src-main/kernel/index.ts'
 import { pageOf, stepOf } from '../../src-main/queue/store-mysql/dead-letter-store.ts'
+import { lettersOfAttempts } from '../../src-main/queue/store-mysql/dead-letters.ts'
 import { openDependents, openDependentsAfter } from '../../src-main/queue/store-mysql/endings.ts'
 import { openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
 import { countAll, countOwnerOfType, countType, nextUnfinishedType } from '../../src-main/queue/store-mysql/quotas.ts'
@@ -151,6 +152,18 @@ describe('query plans', () => {
       expect(String(rows[0]?.['Extra']), sql).not.toMatch(/filesort|temporary/i)
       // Walked as far as the filter matches nothing: only through the index, never through the texts of the rows.
       expect(String(rows[0]?.['Extra']), sql).toMatch(/Using index/i)
+    }
+    // The causes of a death: a task's own attempts and letters, in the order of their keys.
+    const letters = (await database.execute(`EXPLAIN ${lettersOfAttempts(2)}`, [1n, 2n])).rows
+    const read = letters.filter((row) => ['task', 'attempt', 'earlier'].includes(String(row['table'])))
+    expect(read.map((row) => `${String(row['table'])} ${String(row['key'])}`).sort()).toEqual([
+      ...['attempt PRIMARY', 'attempt PRIMARY'],
+      ...['earlier taskdeck_dead_letter_task', 'earlier taskdeck_dead_letter_task'],
+      'task PRIMARY'
+    ])
+    for (const row of read) {
+      expect(['range', 'ref']).toContain(row['type'])
+      expect(String(row['Extra'])).not.toMatch(/filesort/i)
     }
   })
 })

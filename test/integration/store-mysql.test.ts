@@ -2,7 +2,7 @@ import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
 import { nextGroup } from '../../src-main/queue/store-mysql/claim-groups.ts'
-import { lockGroup, lockOwner } from '../../src-main/queue/store-mysql/claim-lanes.ts'
+import { lockGroup, lockOwner, peekGroups, peekOwners } from '../../src-main/queue/store-mysql/claim-lanes.ts'
 import { firstOwner, nextOwner } from '../../src-main/queue/store-mysql/claim-owners.ts'
 import { endTasks, recordAttempts } from '../../src-main/queue/store-mysql/end-attempts.ts'
 import { countLeased, lockFreeGates } from '../../src-main/queue/store-mysql/gates.ts'
@@ -43,11 +43,12 @@ describe('query plans, with 20,000 tasks of four types', () => {
     await database.execute('ANALYZE TABLE taskdeck_task')
   })
 
+  const floor = '1970-01-01 00:00:00.000000'
   const plan = async (sql: string, values: SqlValue[] = []) => (await database.execute(`EXPLAIN ${sql}`, values)).rows
 
   it.each<[string, string, SqlValue[], string]>([
-    ['the claim', lockGroup, [1, 'type1', '1970-01-01 00:00:00.000000', 50], 'taskdeck_task_claim'],
-    ['the claim of one owner', lockOwner, [1, 'type1', '', '1970-01-01 00:00:00.000000', 50], 'taskdeck_task_turn'],
+    ['the claim', lockGroup, [1, 'type1', floor, 50], 'taskdeck_task_claim'],
+    ['the claim of one owner', lockOwner, [1, 'type1', '', floor, 50], 'taskdeck_task_turn'],
     ['the jump to the first owner', firstOwner, [1, 'type1', ''], 'taskdeck_task_turn'],
     ['the jump to the next owner', nextOwner, [1, 'type1', 'a'], 'taskdeck_task_turn'],
     ['the lock of gates', lockFreeGates(2), ['RUN', 'TYPE', 'a', 'b'], 'PRIMARY'],
@@ -62,6 +63,22 @@ describe('query plans, with 20,000 tasks of four types', () => {
     expect(String(rows[0]?.['Extra'])).not.toMatch(/filesort|temporary/i)
     expect(['range', 'ref']).toContain(rows[0]?.['type'])
   })
+
+  it.each<[string, string, SqlValue[], string]>([
+    ['types', peekGroups(2), [0, 1, 'type1', floor, 50, 1, 1, 'type2', floor, 50, 50], 'taskdeck_task_claim'],
+    ['owners', peekOwners(2), [0, 1, 'type1', '', floor, 50, 1, 1, 'type1', 'a', floor, 50, 50], 'taskdeck_task_turn']
+  ])(
+    'the look for the longest due of several %s reads each in the order of its index',
+    async (_, sql, values, index) => {
+      const rows = (await plan(sql, values)).filter((row) => row['table'] === 'taskdeck_task')
+      expect(rows).toHaveLength(2)
+      for (const row of rows) {
+        expect(row).toMatchObject({ key: index, type: 'range' })
+        expect(String(row['Extra'])).toMatch(/Using index/)
+        expect(String(row['Extra'])).not.toMatch(/filesort|temporary/i)
+      }
+    }
+  )
 
   it.each([
     ['the end of tasks', endTasks],
