@@ -1,6 +1,7 @@
-import { AppError, systemClock, withDeadline } from '../kernel/index.ts'
+import { AppError, systemClock } from '../kernel/index.ts'
 import { openMeter } from '../queue/metrics/index.ts'
-import { openStore, whereIs, type OpenedStore, type Where } from './open-queue.ts'
+import type { TaskStore } from '../queue/task-store.ts'
+import { letGo, openStore, whereIs, type OpenedStore, type Where } from './open-queue.ts'
 import type { OpenQueueOptions, Queue, QueueTarget, QueueWorker, StartWorkerOptions, SubmittedTask } from './queue.ts'
 import { startWorker } from './start-worker.ts'
 import { toNewTask, type TaskInput } from './task-input.ts'
@@ -60,9 +61,6 @@ export async function openQueue(target: QueueTarget, options: OpenQueueOptions =
   return new OpenedQueue(where, await openStore(where, options))
 }
 
-/** For connections to end that may hang. */
-const closeMs = 2_000
-
 class OpenedQueue implements Queue {
   readonly policies: Queue['policies']
   private readonly where: Where
@@ -77,11 +75,10 @@ class OpenedQueue implements Queue {
     this.opened = opened
     this.meter = openMeter({ store: opened.store, clock: systemClock })
     this.store = this.meter.counted(opened.store)
-    const { store } = opened
     this.policies = {
-      list: () => store.policies(),
-      set: (policy) => store.setPolicy(policy),
-      remove: (scope, name) => store.removePolicy(scope, name)
+      list: async () => this.whileOpen().policies(),
+      set: async (policy) => this.whileOpen().setPolicy(policy),
+      remove: async (scope, name) => this.whileOpen().removePolicy(scope, name)
     }
   }
 
@@ -99,24 +96,23 @@ class OpenedQueue implements Queue {
   }
 
   async submitMany(tasks: readonly TaskInput[]) {
-    this.requireOpen()
-    return this.store.submit(tasks.map((task, index) => toNewTask(task, index + 1)))
+    return this.whileOpen().submit(tasks.map((task, index) => toNewTask(task, index + 1)))
   }
 
   async get(taskId: string) {
-    this.requireOpen()
-    return this.store.get(taskId)
+    return this.whileOpen().get(taskId)
   }
 
   async act(taskId: string, action: Parameters<Queue['act']>[1]) {
-    this.requireOpen()
-    return this.store.act(taskId, action)
+    return this.whileOpen().act(taskId, action)
   }
 
   async startWorker(options: StartWorkerOptions = {}): Promise<QueueWorker> {
-    this.requireOpen()
+    this.whileOpen()
     const worker = await startWorker(this.where, this.meter, options)
     this.workers.add(worker)
+    const forget = (): void => void this.workers.delete(worker)
+    void worker.finished.then(forget, forget)
     // Closed while it was starting: nobody else would stop it.
     if (this.closing) await worker.stop()
     return worker
@@ -128,11 +124,11 @@ class OpenedQueue implements Queue {
 
   private async end(): Promise<void> {
     await Promise.all([...this.workers].map((worker) => worker.stop()))
-    const late = (): Error => new AppError('CONNECTION_LOST', 'operational', 'The database did not let go in time.')
-    await withDeadline(systemClock, closeMs, this.opened.close(), late).catch(() => undefined)
+    await letGo(this.opened)
   }
 
-  private requireOpen(): void {
+  private whileOpen(): TaskStore {
     if (this.closing) throw new AppError('CONNECTION_LOST', 'operational', 'The queue was closed.')
+    return this.store
   }
 }

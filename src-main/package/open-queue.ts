@@ -4,7 +4,7 @@ import { mysqlInstaller, openDatabase, openMysqlQueue, type DatabasePlaces } fro
 import { requireSchema } from '../app/links/ready-schema.ts'
 import { openWorkerQueue, type WorkerQueue } from '../app/worker/worker-queue.ts'
 import { parseMysqlUrl, type MysqlLogin } from '../connections/index.ts'
-import { AppError, systemClock } from '../kernel/index.ts'
+import { AppError, systemClock, withDeadline } from '../kernel/index.ts'
 import { withHints } from '../queue/pool/index.ts'
 import { openSqliteStore, sqliteSchema } from '../queue/store-sqlite/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
@@ -47,6 +47,15 @@ export async function openStore(where: Where, options: OpenQueueOptions): Promis
 /** A worker's own connections, heartbeats apart. */
 export function openForWorker(where: Where): Promise<WorkerQueue> {
   return where.kind === 'mysql' ? openWorkerQueue(where.login, '', places) : openWorkerQueue(null, where.file, places)
+}
+
+/** For connections to end that may hang. */
+const closeMs = 2_000
+
+/** Never rejects: what does not end in time ends with the process. */
+export async function letGo(opened: { close(): Promise<void> }): Promise<void> {
+  const late = (): Error => new AppError('CONNECTION_LOST', 'operational', 'The database did not let go in time.')
+  await withDeadline(systemClock, closeMs, opened.close(), late).catch(() => undefined)
 }
 
 export const defaultArtifactDir = (): string => join(defaultDataDirectory(process.env, process.platform), 'artifacts')

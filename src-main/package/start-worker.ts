@@ -1,14 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AppError, StopStack, systemClock, withDeadline } from '../kernel/index.ts'
+import { AppError, StopStack, systemClock } from '../kernel/index.ts'
 import type { Meter } from '../queue/metrics/index.ts'
 import { createWorker, newWorkerId, type Worker } from '../queue/pool/index.ts'
-import { defaultArtifactDir, openForWorker, packageFile, type Where } from './open-queue.ts'
+import { defaultArtifactDir, letGo, openForWorker, packageFile, type Where } from './open-queue.ts'
 import type { QueueWorker, StartWorkerOptions } from './queue.ts'
-
-/** For connections to end that may hang. */
-const closeMs = 2_000
 
 const limits = {
   concurrency: [1, 1_000],
@@ -26,7 +23,7 @@ export async function startWorker(where: Where, meter: Meter, options: StartWork
   const opened = new StopStack()
   try {
     const queue = await openForWorker(where)
-    opened.add(() => withDeadline(systemClock, closeMs, queue.close(), silentDatabase).catch(() => undefined))
+    opened.add(() => letGo(queue))
     const worker = createWorker({
       store: meter.counted(queue.store),
       heartbeatStore: meter.counted(queue.heartbeatStore),
@@ -117,5 +114,3 @@ const packageVersion = (): string => {
 }
 
 const invalid = (message: string): AppError => new AppError('INVALID_INPUT', 'user', message)
-const silentDatabase = (): AppError =>
-  new AppError('CONNECTION_LOST', 'operational', 'The database did not let go in time.')

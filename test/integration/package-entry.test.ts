@@ -88,7 +88,8 @@ const expected = {
     address: 'INVALID_INPUT',
     folder: 'INVALID_INPUT',
     noHandlers: 'HANDLER_LOAD_FAILED',
-    afterClose: 'CONNECTION_LOST'
+    afterClose: 'CONNECTION_LOST',
+    policiesAfterClose: 'CONNECTION_LOST'
   },
   policies: [{ scope: 'TYPE', name: 'greet', maxRunning: 2, enabled: true }]
 }

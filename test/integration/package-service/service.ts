@@ -58,4 +58,14 @@ for (const { taskId } of [first, ...many]) results.push(JSON.parse((await ended(
 const metrics = await (await fetch(worker.metricsUrl ?? '')).text()
 await queue.close()
 const afterClose = await refusal(queue.submit({ type: 'greet' }))
-console.log(JSON.stringify({ first, again, results, refusals: { ...refusals, afterClose }, policies, metrics }))
+const policiesAfterClose = await refusal(queue.policies.list())
+console.log(
+  JSON.stringify({
+    first,
+    again,
+    results,
+    refusals: { ...refusals, afterClose, policiesAfterClose },
+    policies,
+    metrics
+  })
+)
