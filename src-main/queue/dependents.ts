@@ -31,7 +31,7 @@ export function stepOfDependent(task: WaitingTask, ends: readonly DependencyEnd[
   return left === 0 && !task.isHeld ? { does: 'release' } : { does: 'wait', left }
 }
 
-export const failsWith = ({ isGood, afterFailure }: DependencyEnd): boolean => !isGood && afterFailure === 'FAIL'
+const failsWith = ({ isGood, afterFailure }: DependencyEnd): boolean => !isGood && afterFailure === 'FAIL'
 
 /** What a new task starts with, by the states of the tasks that it names. */
 export function startAfter(

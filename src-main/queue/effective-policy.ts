@@ -1,7 +1,7 @@
 import { defaultRetryPolicy, type Policy, type RetryPolicy } from '../kernel/index.ts'
 
 /** Attempts of a task for which neither it nor a policy says how many. */
-export const defaultMaxAttempts = 5
+const defaultMaxAttempts = 5
 
 /** What holds for all tasks of one type. Null: no such limit, or left to the worker (lease, timeout). */
 export interface TypePolicy extends Pick<
