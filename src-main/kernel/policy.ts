@@ -3,7 +3,7 @@ import { retryPolicy, taskLimits } from './task.ts'
 
 /**
  * What an operator sets for the whole queue, a type or an owner. It takes effect with each worker's next poll, without a restart.
- * The name `*` says, for each type or owner, what its own policy leaves at null; the whole queue's name is ''. Tasks without an owner are
+ * The name `*` says, for each type or owner, what its own policy leaves at null, and `enabled` for those without one; the whole queue's name is ''. Tasks without an owner are
  * nobody's: nothing of OWNER bounds them.
  */
 export const policyScope = z.enum(['QUEUE', 'TYPE', 'OWNER'])
