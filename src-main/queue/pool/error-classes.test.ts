@@ -112,6 +112,18 @@ describe('rules of the user', () => {
   })
 
   it.each([
+    ['^(a|a)+$', 'a'.repeat(100)],
+    ['^((a+))+$', 'a'.repeat(100)],
+    ['a*a*a*a*a*c', 'a'.repeat(1_000)]
+  ])('give up on a pattern that would try for ever, and go on with the next: %s', (message, text) => {
+    const errors = classifierOf([
+      { when: { message }, class: 'resource' },
+      { when: { message: '!$' }, class: 'final' }
+    ])
+    expect(errors.classify(failed(`${text}!`)).class).toBe('final')
+  })
+
+  it.each([
     [{ when: {}, class: 'final' }, /names no condition/],
     [{ when: { code: 'X' }, class: 'never' }, /class/],
     [{ when: { status: 99 }, class: 'final' }, /status/],

@@ -1,5 +1,6 @@
 import { taskLimits, type AttemptError, type ErrorClass } from '../../kernel/index.ts'
 import { truncateUtf8 } from '../stored-text.ts'
+import { BoundedPattern } from './bounded-pattern.ts'
 import { builtInRules, type ErrorRule } from './error-rules.ts'
 import { httpStatusOf, messageOf, textProperty } from './error-text.ts'
 import { HandlerError } from './handler.ts'
@@ -17,7 +18,7 @@ interface Evidence {
 
 interface CompiledRule {
   readonly rule: ErrorRule
-  readonly pattern: RegExp | undefined
+  readonly pattern: BoundedPattern | undefined
 }
 
 /** Classes errors by rules; the first that fits decides. `own` come before the built-in ones. */
@@ -27,7 +28,7 @@ export class ErrorClassifier {
   constructor(own: readonly ErrorRule[] = []) {
     this.rules = [...own, ...builtInRules].map((rule) => ({
       rule,
-      pattern: rule.when.message === undefined ? undefined : new RegExp(rule.when.message, 'u')
+      pattern: rule.when.message === undefined ? undefined : new BoundedPattern(rule.when.message)
     }))
   }
 
@@ -52,12 +53,12 @@ export class ErrorClassifier {
   }
 }
 
-function fits({ when }: ErrorRule, pattern: RegExp | undefined, evidence: Evidence): boolean {
+function fits({ when }: ErrorRule, pattern: BoundedPattern | undefined, evidence: Evidence): boolean {
   const { code, name, status, message } = evidence
   if (when.code && (code === undefined || !when.code.includes(code))) return false
   if (when.name && (name === undefined || !when.name.includes(name))) return false
   if (when.status && (status === undefined || !includesStatus(when.status, status))) return false
-  return pattern === undefined || pattern.test(message)
+  return pattern === undefined || pattern.isIn(message)
 }
 
 function includesStatus(wanted: NonNullable<ErrorRule['when']['status']>, status: number): boolean {

@@ -13,7 +13,10 @@ const oneOrMore = <T extends z.ZodType>(one: T) =>
 
 const status = z.union([z.int().min(100).max(599), z.enum(['1xx', '2xx', '3xx', '4xx', '5xx'])])
 
-/** A repeated group that repeats something itself may try for ever on a message that nearly fits; the same part named twice too. */
+/**
+ * A repeated group that repeats something itself may try for ever on a message that nearly fits; the same part named twice too. These are
+ * refused when the file is read; what gets through is stopped by `BoundedPattern`.
+ */
 const runsAway = /\([^()]*[*+}][^()]*\)\s*[*+{]|\\[1-9]/
 
 const pattern = z
