@@ -13,6 +13,7 @@ describe('withHints', () => {
   let hinted: PromiseWithResolvers<void>
   let hints: number
   let looks: number
+  let strangePorts: number[]
   let answer: { status: 'created' | 'exists'; taskId: string }
   let action: ActionResult
   let settled: SettleResult[]
@@ -21,6 +22,7 @@ describe('withHints', () => {
   beforeEach(async () => {
     hints = 0
     looks = 0
+    strangePorts = []
     hinted = Promise.withResolvers()
     answer = { status: 'created', taskId: '1' }
     action = { status: 'done', from: 'PAUSED', to: 'QUEUED' }
@@ -37,7 +39,7 @@ describe('withHints', () => {
       kind: 'sqlite',
       hintPorts: () => {
         looks++
-        return Promise.resolve(listener.port === null ? [] : [listener.port])
+        return Promise.resolve(listener.port === null ? [] : [...strangePorts, listener.port])
       },
       submit: (): Promise<SubmitResult[]> => Promise.resolve([answer]),
       act: () => Promise.resolve(action),
@@ -57,6 +59,13 @@ describe('withHints', () => {
   afterEach(async () => {
     listener.stop()
     await store.close()
+  })
+
+  it('passes over what is no port, and reaches the workers behind it', async () => {
+    strangePorts = [0, -1, 65_536, 1.5, Number.NaN]
+    await store.submit([task()])
+    await hinted.promise
+    expect(hints).toBe(1)
   })
 
   /** Whatever was told before has arrived once this has: datagrams of one socket keep their order on the loopback. */

@@ -7,6 +7,7 @@ import { hintText, loopback } from './hint-listener.ts'
 /** Workers come and go: how long a look at their ports is good for. */
 const portsMs = 3_000
 const lookMs = 2_000
+const lastPort = 65_535
 /** Hints that follow each other sooner go as one. */
 const gatherMs = 10
 
@@ -122,7 +123,8 @@ class WorkHints {
   }
 
   private hint(port: number): void {
-    if (this.closed) return
+    // Other programs may write the workers' rows too, and a port that is none makes `send` throw.
+    if (this.closed || !Number.isInteger(port) || port < 1 || port > lastPort) return
     this.socket ??= this.openSocket()
     this.socket.send(hintText, port, loopback, () => undefined) // lost hints mean a normal poll
   }
