@@ -153,6 +153,8 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
         (await letters(change)).map(({ type }) => type)
       expect(await types({ types: ['a'] })).toEqual(['a', 'a', 'a'])
       expect(await types({ types: ['c', 'b'] })).toEqual(['c', 'b'])
+      expect(await types({ types: ['😀'] })).toEqual([])
+      expect(await types({ types: ['c', 'é', "' OR '1' = '1"] })).toEqual(['c'])
       expect(await types({ errorCode: 'E_2' })).toEqual(['c', 'a'])
       expect(await types({ types: ['a'], errorCode: 'E_1', reason: 'FINAL' })).toEqual(['a', 'a'])
       expect(await types({ reason: 'DEADLINE' })).toEqual([])

@@ -110,7 +110,7 @@ export function describeDependencies(queue: QueueUnderTest): void {
     it('that are unknown are refused before anything is written, unless the key is known', async () => {
       const parent = await queue.submit()
       const known = await childOf([parent], { idempotencyKey: 'k' })
-      for (const after of [['987654321'], [parent, '18446744073709551615']]) {
+      for (const after of [['987654321'], [parent, '18446744073709551615'], ['99999999999999999999']]) {
         const error = await queue.store.submit([task(), task({ after })]).catch((thrown: unknown) => thrown)
         expect(error).toMatchObject({ code: 'INVALID_INPUT' })
       }

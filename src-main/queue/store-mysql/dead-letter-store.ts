@@ -29,20 +29,23 @@ interface Condition {
 
 /** One type has an index of its own; of several, all types are walked. Either holds every column of the filter, and ends with the id. */
 function conditionOf({ resolution, types, reason, errorCode }: DeadLetterFilter): Condition {
-  const [type, ...more] = types
+  const [type, ...more] = types.map(comparableType)
   const index = type !== undefined && more.length === 0 ? 'taskdeck_dead_letter_type' : 'taskdeck_dead_letter_newest'
   const parts: Condition[] = [
     { sql: `FROM taskdeck_dead_letter FORCE INDEX (${index}) WHERE resolution = ?`, values: [resolution] }
   ]
   if (type !== undefined && more.length === 0) parts.push({ sql: ' AND type = ?', values: [type] })
   if (more.length > 0) {
-    const list = padded(types)
+    const list = padded([type, ...more])
     parts.push({ sql: ` AND type IN (${marks(list.length)})`, values: list })
   }
   if (reason !== null) parts.push({ sql: ' AND reason = ?', values: [reason] })
   if (errorCode !== null) parts.push({ sql: ' AND last_error_code = ?', values: [errorCode] })
   return { sql: parts.map(({ sql }) => sql).join(''), values: parts.flatMap(({ values }) => values) }
 }
+
+/** The column is ASCII and no index serves its comparison with another text. No stored type has a NUL, which stands for such a one. */
+const comparableType = (type: string): string => (/^[\x20-\x7e]*$/.test(type) ? type : '\0')
 
 /** The ids only, out of the index: walked backwards, MariaDB reads each row before it looks at the rest of the filter. */
 export function pageOf(filter: DeadLetterFilter, before: bigint | null, limit: number): Condition {

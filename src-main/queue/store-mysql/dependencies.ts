@@ -10,7 +10,7 @@ import { isTerminal } from '../../kernel/index.ts'
 import { startAfter } from '../dependents.ts'
 import { failDependents, lockAll } from './endings.ts'
 import { longestList } from './held-leases.ts'
-import { compareIds, text, textOrNull } from './row-values.ts'
+import { compareIds, rowId, text, textOrNull } from './row-values.ts'
 import { chunksOf, marks, padded, perLength, powerChunks } from './statement-text.ts'
 
 /** Rows of one INSERT at most. */
@@ -54,8 +54,11 @@ export async function unknownParents(
   runner: SqlRunner,
   dependents: readonly Dependent[]
 ): Promise<ReadonlySet<string>> {
-  const unknown = new Set(namesOf(dependents))
-  for (const chunk of chunksOf([...unknown], longestList)) {
+  const names = namesOf(dependents)
+  const unknown = new Set(names)
+  // Larger ones than the column holds cannot be bound.
+  const possible = names.filter((name) => rowId(name) !== undefined)
+  for (const chunk of chunksOf(possible, longestList)) {
     const ids = padded(chunk.map(BigInt))
     for (const row of (await runner.execute(findTasks(ids.length), ids)).rows) unknown.delete(text(row, 'id'))
   }
