@@ -209,6 +209,17 @@ export function describeDependencies(queue: QueueUnderTest): void {
       expect(await queue.count('ending')).toBe(0)
     })
 
+    it('of thousands that go on waiting for another task are counted down by one call of recovery', async () => {
+      const parents = [await queue.submit(), await queue.submit()]
+      await queue.store.submit(Array.from({ length: 4_000 }, () => task({ type: 'child', after: parents })))
+      await finish(parents[0]!)
+      expect(await queue.count('ending')).toBe(1)
+      // It reports what it ended or released, and whoever calls it takes few for the end of the work.
+      expect(await queue.store.recover(200)).toEqual([])
+      expect(await queue.count('ending')).toBe(0)
+      expect(await queue.count('task', "state = 'CREATED' AND waits_for = 1")).toBe(4_000)
+    })
+
     it('wait for the next end of a task that was retried before all of its dependents were seen to', async () => {
       const parent = await queue.submit()
       await queue.store.submit(

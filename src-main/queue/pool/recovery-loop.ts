@@ -27,7 +27,7 @@ export async function recoverLeftBehind({ store, onRecovered, signal }: Recovery
   for (let batch = 0; batch < batchesPerRound && !signal?.aborted; batch++) {
     const recovered = await store.recover(batchSize)
     if (recovered.length > 0) onRecovered(recovered)
-    // `recover` takes as many of each kind; fewer than one full batch means that both are done.
+    // `recover` takes as many of each kind; fewer than one full batch means that all are done.
     if (recovered.length < batchSize) return
   }
 }

@@ -95,6 +95,20 @@ export function failDependent(session: Session, id: bigint, hasDependents: boole
 /** After the ends of one call: a few more steps at once. What is left, or cannot be done now, is for recovery. */
 const stepsAtOnce = 4
 
+/**
+ * What is noted, in transactions of its own, until `limit` tasks changed or nothing is left. A step that only counts tasks down changes none
+ * of them: its empty answer must not look like the end of the work.
+ */
+export async function finishEndings(file: QueueFile, limit: number): Promise<Recovered[]> {
+  const changed: Recovered[] = []
+  while (changed.length < limit && (await file.read(hasEndings))) {
+    await file.letOthersRun()
+    const step = Math.min(endingLimits.dependents, limit - changed.length)
+    changed.push(...(await file.write((session) => settleDependents(session, step))))
+  }
+  return changed
+}
+
 /** Follows a transaction whose outcome is committed, so nothing that goes wrong here may look like its failure. */
 export async function finishSome(file: QueueFile): Promise<void> {
   try {

@@ -1,10 +1,9 @@
 import { AppError, nextState, type AttemptError, type Clock, type TaskState } from '../../kernel/index.ts'
-import { endingLimits } from '../dependents.ts'
 import { decideRetry } from '../retry.ts'
 import type { Recovered } from '../task-store.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { writeDeadLetter } from './deaths.ts'
-import { hasEndings, noteEnding, settleDependents } from './endings.ts'
+import { finishEndings, noteEnding } from './endings.ts'
 import { finishAttempt, type AttemptEnd } from './settle.ts'
 import { effectivePolicies } from './policies.ts'
 import { retryDelay, type RetryTerms } from './retry-delays.ts'
@@ -49,21 +48,21 @@ export async function recover(file: QueueFile, clock: Clock, limit: number): Pro
   const found = await file.read((session) => {
     const one = { at: session.at, limit: 1 }
     const hasTasks = session.get(expiredLeases, one) !== undefined || session.get(passedDeadlines, one) !== undefined
-    return hasTasks || hasEndings(session) || hasForgotten(session)
+    return hasTasks || hasForgotten(session)
   })
-  if (!found || !(limit >= 1)) return []
-  return file.write((session) => {
-    const parameters = { at: session.at, limit: Math.floor(limit) }
-    const expired = session.all<ExpiredRow>(expiredLeases, parameters)
-    const late = session.all<LateRow>(passedDeadlines, parameters)
-    forgetWorkers(session)
-    const terms = { policies: effectivePolicies(session), clock }
-    const ended = [
-      ...expired.map((row) => endExpired(session, row, terms)),
-      ...late.map((row) => endLate(session, row))
-    ]
-    return [...ended, ...settleDependents(session, Math.min(parameters.limit, endingLimits.dependents))]
-  })
+  const most = Math.floor(limit)
+  if (!(most >= 1)) return []
+  const ended = found ? await file.write((session) => endOverdue(session, clock, most)) : []
+  return [...ended, ...(await finishEndings(file, most))]
+}
+
+function endOverdue(session: Session, clock: Clock, limit: number): Recovered[] {
+  const parameters = { at: session.at, limit }
+  const expired = session.all<ExpiredRow>(expiredLeases, parameters)
+  const late = session.all<LateRow>(passedDeadlines, parameters)
+  forgetWorkers(session)
+  const terms = { policies: effectivePolicies(session), clock }
+  return [...expired.map((row) => endExpired(session, row, terms)), ...late.map((row) => endLate(session, row))]
 }
 
 function endExpired(session: Session, row: ExpiredRow, terms: RetryTerms): Recovered {
