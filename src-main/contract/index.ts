@@ -13,6 +13,7 @@ import {
   taskId,
   taskState,
   taskSummary,
+  workerRequest,
   workerRow
 } from '../kernel/index.ts'
 
@@ -27,6 +28,8 @@ export { metricNames, workerAliveMs, taskLimits, defaultRetryPolicy, errorCodes 
 export type * from '../kernel/index.ts'
 
 export const connectionId = z.string().regex(/^[a-z0-9-]{1,64}$/)
+/** As workers report it: printable ASCII without spaces. */
+export const workerId = z.string().regex(/^[\x21-\x7e]{1,100}$/)
 export const environment = z.enum(['local', 'development', 'staging', 'production'])
 export type Environment = z.infer<typeof environment>
 export const accessMode = z.enum(['read-only', 'read-write'])
@@ -349,6 +352,23 @@ export const contract = {
         })
       )
       .output(z.object({ created: z.int(), existing: z.int(), firstId: taskId, auditId: z.string() }))
+  },
+  workers: {
+    /**
+     * Asks a worker to claim nothing more (it finishes what runs) or to stop; null takes that back. It is in the worker's row then; the worker
+     * follows with its next report. `requestId` makes a repeated press harmless.
+     */
+    request: base
+      .input(
+        z.object({
+          connectionId,
+          workerId,
+          request: workerRequest.nullable(),
+          requestId: z.uuid(),
+          /** The connection's name, typed, when it is production. */ confirmation: z.string().max(60).default('')
+        })
+      )
+      .output(z.object({ auditId: z.string() }))
   },
   localWorker: {
     get: base.output(localWorkerView),

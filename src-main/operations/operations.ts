@@ -3,9 +3,10 @@ import { AppError, operatorActions, toAppError, withDeadline } from '../kernel/i
 import type { Clock, OperatorAction } from '../kernel/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
 import type { ActionTarget } from './action-target.ts'
-import { answerOf, outcomeOfError, outcomeOfResult, parseOutcome, unknownOutcome } from './outcome.ts'
+import { answerOf, otherRequest, outcomeOfError, outcomeOfResult, parseOutcome, unknownOutcome } from './outcome.ts'
 import type { Answer, Outcome } from './outcome.ts'
 import { submitAction, submitAudited, type SubmitRequest, type Submitted } from './submission.ts'
+import { requestAudited, workerActions, type WorkerRequestCall, type WorkerRequested } from './worker-request.ts'
 
 export interface ActRequest extends ActionTarget {
   readonly store: Pick<TaskStore, 'act'>
@@ -27,9 +28,11 @@ export interface Operations {
   act(request: ActRequest): Promise<Answer>
   /** Submits tasks that an operator made by hand. Throws like `act`, except for what a task's state forbids. */
   submit(request: SubmitRequest): Promise<Submitted>
+  /** Asks a worker to be quiet or to stop, or takes that back. Throws like `submit`, and NOT_FOUND when no such worker is known. */
+  requestWorker(call: WorkerRequestCall): Promise<WorkerRequested>
   /**
-   * Gives the intents that have no outcome, and that nobody is at any more, one: unknown, with the state that the task is in now (a submit has no
-   * single task to look at). Those whose store is not there (undefined) or does not answer stay. Returns how many were settled.
+   * Gives the intents that have no outcome, and that nobody is at any more, one: unknown, with the state that the task is in now (a submit and what a
+   * worker was asked have no single task to look at). Those whose store is not there (undefined) or does not answer stay. Returns how many were settled.
    */
   reconcile(storeOf: (connectionId: string) => Pick<TaskStore, 'get'> | undefined): Promise<number>
 }
@@ -86,12 +89,19 @@ class AuditedOperations implements Operations {
     return withDeadline(clock, deadlineMs, submitAudited(audit, request, record), () => unknownOutcome())
   }
 
+  async requestWorker(call: WorkerRequestCall): Promise<WorkerRequested> {
+    const { audit, clock, deadlineMs = 30_000 } = this.options
+    checkAllowed(call)
+    const record = (id: string, outcome: object): Promise<void> => this.record(id, outcome)
+    return withDeadline(clock, deadlineMs, requestAudited(audit, call, record), () => unknownOutcome())
+  }
+
   async reconcile(storeOf: (connectionId: string) => Pick<TaskStore, 'get'> | undefined): Promise<number> {
     const { audit, clock } = this.options
     let settled = 0
     for (const entry of await audit.unsettled(reconciledAtOnce)) {
       const store = storeOf(entry.connectionId)
-      const isOurs = entry.action === submitAction || (operatorActions as readonly string[]).includes(entry.action)
+      const isOurs = hasNoTask(entry) || (operatorActions as readonly string[]).includes(entry.action)
       const isOver = clock.now() - entry.at >= settledAfterMs && !this.underWay.has(entry.requestId)
       if (!store || !isOurs || !isOver) continue
       const found = await this.outcomeFound(store, entry)
@@ -153,7 +163,7 @@ class AuditedOperations implements Operations {
   }
 
   private async outcomeFound(store: Pick<TaskStore, 'get'>, entry: AuditEntry): Promise<Outcome | undefined> {
-    if (entry.action === submitAction) return { status: 'unknown', state: null }
+    if (hasNoTask(entry)) return { status: 'unknown', state: null }
     const { clock, deadlineMs = 30_000 } = this.options
     try {
       const task = await withDeadline(clock, deadlineMs, store.get(entry.target), () => unknownOutcome(entry.id))
@@ -163,6 +173,9 @@ class AuditedOperations implements Operations {
     }
   }
 }
+
+const hasNoTask = ({ action }: AuditEntry): boolean =>
+  action === submitAction || (workerActions as readonly string[]).includes(action)
 
 function checkAllowed(request: ActionTarget & { readonly confirmation: string }): void {
   const block = writeBlock(request)
@@ -180,7 +193,7 @@ function checkAllowed(request: ActionTarget & { readonly confirmation: string })
 function checkSame(request: ActRequest, first: { connectionId: string; action: string; target: string }): void {
   const { connectionId, action, taskId } = request
   if (first.connectionId === connectionId && first.action === action && first.target === taskId) return
-  throw new AppError('INVALID_INPUT', 'bug', 'This request id was used before for something else. Nothing was changed.')
+  throw otherRequest()
 }
 
 function repeated(request: ActRequest, entry: AuditEntry): Answer {

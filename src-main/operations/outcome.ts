@@ -69,6 +69,9 @@ export const unknownOutcome = (auditId?: string, cause?: unknown): AppError =>
   new AppError(
     'COMMIT_UNKNOWN',
     'operational',
-    'It is not known whether this was carried out. Look at the task, then act again if it is still needed.',
+    'It is not known whether this was carried out. Look at the state now, then act again if it is still needed.',
     { cause, details: auditId === undefined ? {} : { auditId } }
   )
+
+export const otherRequest = (): AppError =>
+  new AppError('INVALID_INPUT', 'bug', 'This request id was used before for something else. Nothing was changed.')

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Audit } from '../audit/index.ts'
 import { AppError, errorCodes, toAppError } from '../kernel/index.ts'
 import type { ActionTarget } from './action-target.ts'
-import { outcomeOfError, unknownOutcome } from './outcome.ts'
+import { otherRequest, outcomeOfError, unknownOutcome } from './outcome.ts'
 
 /** What submitting is called in the audit log, beside the operator's actions on a task. */
 export const submitAction = 'submit'
@@ -72,6 +72,3 @@ function answerOf(auditId: string, json: string | null): Submitted {
   const { created, existing, firstId } = known
   return { created, existing, firstId, auditId }
 }
-
-const otherRequest = (): AppError =>
-  new AppError('INVALID_INPUT', 'bug', 'This request id was used before for something else. Nothing was changed.')

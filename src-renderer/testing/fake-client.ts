@@ -8,11 +8,13 @@ import type {
   OperatorAction,
   Problem,
   TaskFilter,
-  TestStep
+  TestStep,
+  WorkerRequest
 } from '@contract'
 import type { TaskdeckClient } from '@/transport/client.ts'
 import { demoHandlers, demoProblems, demoWorkerLog } from './demo-handlers.ts'
 import { pointsAt, readingAt, snapshotOf } from './demo-queue.ts'
+import { DemoRequests } from './demo-requests.ts'
 import { DemoTasks } from './demo-tasks.ts'
 import type { Scene } from './scenes.ts'
 
@@ -24,6 +26,7 @@ export class FakeApp {
   gate: (path: string) => Promise<void> | void = () => undefined
   /** By connection id; those that are missing have no tasks. */
   readonly tasks: Record<string, DemoTasks> = {}
+  private readonly requests: Record<string, DemoRequests> = {}
   private connections: ConnectionView[]
   private worker: LocalWorkerView
   private seq = 1
@@ -40,6 +43,7 @@ export class FakeApp {
     this.connections = scene.connections
     this.worker = scene.localWorker
     for (const [id, queue] of Object.entries(scene.queues)) {
+      this.requests[id] = new DemoRequests()
       this.tasks[id] = new DemoTasks(queue.types.length > 0 ? 25_000 : 0, now())
     }
     this.client = this.build()
@@ -62,8 +66,9 @@ export class FakeApp {
       const queue = this.scene.queues[id]
       if (!queue || link.status !== 'live') continue
       this.tasks[id]?.move(at, queue.types.length > 0 ? 1 : 0)
-      const tick = { connectionId: id, seq: this.seq, reading: readingAt(queue, at), points: pointsAt(queue, at) }
-      this.emit({ kind: 'tick', tick })
+      const plain = readingAt(queue, at)
+      const reading = this.requests[id]?.seenIn(plain) ?? plain
+      this.emit({ kind: 'tick', tick: { connectionId: id, seq: this.seq, reading, points: pointsAt(queue, at) } })
     }
   }
 
@@ -180,6 +185,12 @@ export class FakeApp {
       },
       overview: { snapshot: (input: { connectionId: string; rangeMs: number }) => this.snapshot(input) },
       tasks: this.taskCalls(),
+      workers: {
+        request: (input: { connectionId: string; workerId: string; request: WorkerRequest | null }) => {
+          this.requests[input.connectionId]?.ask(input.workerId, input.request, this.now())
+          return { auditId: '318' }
+        }
+      },
       localWorker: {
         get: () => this.worker,
         start: ({

@@ -2,6 +2,7 @@ import { connectionProcedures } from './connection-procedures.ts'
 import { createImplementer, guarded } from './implementer.ts'
 import type { Services } from './services.ts'
 import { taskProcedures } from './task-procedures.ts'
+import { workerProcedures } from './worker-procedures.ts'
 
 export type { Services } from './services.ts'
 
@@ -24,6 +25,7 @@ export function createRouter(services: Services) {
       })
     }),
     tasks: taskProcedures(os, services),
+    workers: workerProcedures(os, services),
     localWorker: os.localWorker.router({
       get: os.localWorker.get.handler(() => localWorker.view()),
       start: os.localWorker.start.handler(({ input }) => localWorker.start(input)),

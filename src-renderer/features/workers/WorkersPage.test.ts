@@ -1,9 +1,11 @@
 import { flushPromises } from '@vue/test-utils'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { WorkerRow } from '@contract'
 import { dispatch } from '@/state/feed.ts'
 import { readingAt } from '@/testing/demo-queue.ts'
+import { problemError } from '@/testing/fake-client.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
-import { makeScene, type SceneName } from '@/testing/scenes.ts'
+import { makeScene, refused, type SceneName } from '@/testing/scenes.ts'
 import WorkersPage from './WorkersPage.vue'
 
 // A whole page is mounted for each test: the first one is slow on a busy machine.
@@ -74,5 +76,146 @@ describe('the workers page', () => {
     page = await mountPage(WorkersPage, makeScene('healthy', now), '/c/dev-shared/workers', () => now)
     expect(page.wrapper.text()).toContain('dev-shared needs its password')
     expect(page.wrapper.find('.workers').exists()).toBe(false)
+  })
+})
+
+describe('asking a worker', () => {
+  /** The page of a connection that may be written to, its worker imp-03 as given. */
+  async function openWith(change: Partial<WorkerRow>, connectionId = 'clinic-staging'): Promise<MountedPage> {
+    const scene = makeScene('healthy', now)
+    const plain = readingAt(scene.queues['clinic-main']!, now)
+    const workers = plain.workers.map((row) => (row.id === 'imp-03' ? { ...row, ...change } : row))
+    page = await mountPage(WorkersPage, scene, `/c/${connectionId}/workers`, () => now)
+    const reading = { ...plain, workers }
+    dispatch({ kind: 'tick', tick: { connectionId, seq: 1, reading, points: [] } })
+    await flushPromises()
+    return page
+  }
+  const row = ({ wrapper }: MountedPage) => wrapper.findAll('tbody tr').find((one) => one.text().includes('imp-03'))!
+  const items = () => [...document.querySelectorAll<HTMLElement>('[role=menuitem]')]
+  async function openMenu(opened: MountedPage): Promise<string[]> {
+    await row(opened).find('button[aria-haspopup=menu]').trigger('click')
+    await vi.waitFor(() => expect(items()).toHaveLength(3))
+    return items().map((item) => item.textContent.trim())
+  }
+  const pick = async (name: string): Promise<void> => {
+    items()
+      .find((item) => item.textContent.startsWith(name))!
+      .click()
+    await flushPromises()
+  }
+  const asked = ({ app }: MountedPage): unknown[] =>
+    app.calls.filter(({ path }) => path === 'workers.request').map(({ input }) => input)
+  const dialog = () => document.querySelector<HTMLElement>('[role=alertdialog][aria-modal=true]')
+
+  it('to be quiet is one press, opens no tasks, and says where it is recorded', async () => {
+    const opened = await openWith({})
+    expect(await openMenu(opened)).toEqual(['Quiet', 'Wakenothing was asked of it', 'Stop'])
+    await pick('Quiet')
+    expect(asked(opened)).toEqual([
+      {
+        connectionId: 'clinic-staging',
+        workerId: 'imp-03',
+        request: 'QUIET',
+        requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        confirmation: ''
+      }
+    ])
+    expect(document.body.textContent).toContain('imp-03 was asked to quiet')
+    expect(document.body.textContent).toContain('audit entry 318')
+    expect(opened.router.currentRoute.value.name).toBe('workers')
+  })
+
+  it('shows what was asked until the worker has followed', async () => {
+    expect(row(await openWith({ request: 'QUIET' })).text()).toContain('asked to quiet')
+    page?.wrapper.unmount()
+    const quiet = row(await openWith({ request: 'QUIET', status: 'quiet' })).text()
+    expect(quiet).toContain('Quiet')
+    expect(quiet).not.toContain('asked to')
+    page?.wrapper.unmount()
+    expect(row(await openWith({ request: 'STOP', status: 'quiet' })).text()).toContain('asked to stop')
+    page?.wrapper.unmount()
+    expect(row(await openWith({ request: null, status: 'quiet' })).text()).toContain('asked to wake')
+  })
+
+  it('to wake takes the request back', async () => {
+    const opened = await openWith({ request: 'QUIET', status: 'quiet' })
+    expect(await openMenu(opened)).toEqual(['Quietit is quiet', 'Wake', 'Stop'])
+    await pick('Wake')
+    expect(asked(opened)).toMatchObject([{ request: null }])
+  })
+
+  it('to stop asks first and says what it means', async () => {
+    const opened = await openWith({})
+    await openMenu(opened)
+    await pick('Stop')
+    expect(asked(opened)).toEqual([])
+    expect(dialog()?.textContent).toContain('It does not come back by itself')
+    dialog()!.querySelector<HTMLButtonElement>('button[type=submit]')!.click()
+    await flushPromises()
+    expect(asked(opened)).toMatchObject([{ workerId: 'imp-03', request: 'STOP' }])
+    expect(dialog()).toBeNull()
+  })
+
+  it('that is refused says why, and the page stays as it was', async () => {
+    const opened = await openWith({})
+    opened.app.gate = (path) => {
+      if (path === 'workers.request') throw problemError(refused)
+    }
+    await openMenu(opened)
+    await pick('Quiet')
+    expect(opened.wrapper.find('[role=alert]').text()).toContain('db-primary:3306 refused the connection.')
+  })
+
+  it('is not possible on a read-only connection, nor of one that has stopped, and each says why', async () => {
+    const readOnly = await openWith({}, 'clinic-main')
+    expect(await openMenu(readOnly)).toEqual(
+      ['Quiet', 'Wake', 'Stop'].map((name) => `${name}this connection is read-only`)
+    )
+    await pick('Quiet')
+    expect(asked(readOnly)).toEqual([])
+    page?.wrapper.unmount()
+    await vi.waitFor(() => expect(items()).toHaveLength(0))
+    const stopped = await openWith({ status: 'stopped' })
+    expect(await openMenu(stopped)).toEqual(['Quiet', 'Wake', 'Stop'].map((name) => `${name}it has stopped`))
+  })
+
+  it('on production asks for the name, for what can be taken back too', async () => {
+    const opened = await openWith({}, 'clinic-main')
+    dispatch({
+      kind: 'connections',
+      connections: makeScene('healthy', now).connections.map((one) => ({ ...one, accessMode: 'read-write' as const }))
+    })
+    await flushPromises()
+    await openMenu(opened)
+    await pick('Quiet')
+    const submit = dialog()!.querySelector<HTMLButtonElement>('button[type=submit]')!
+    expect(submit.disabled).toBe(true)
+    const field = dialog()!.querySelector('input')!
+    field.value = 'clinic-main'
+    field.dispatchEvent(new Event('input'))
+    await flushPromises()
+    submit.click()
+    await flushPromises()
+    expect(asked(opened)).toMatchObject([{ request: 'QUIET', confirmation: 'clinic-main' }])
+  })
+
+  it('is reached from the keyboard: m opens the menu of the marked row, and keys are the menu’s until it closes', async () => {
+    const opened = await openWith({})
+    const press = async (key: string): Promise<void> => {
+      const target = document.activeElement ?? document.body
+      target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
+      await flushPromises()
+    }
+    const index = opened.wrapper.findAll('tbody tr').findIndex((one) => one.text().includes('imp-03'))
+    for (let step = 0; step <= index; step++) await press('j')
+    await press('m')
+    await vi.waitFor(() => expect(document.querySelector('[role=menu][data-open=true]')).not.toBeNull())
+    await press('ArrowDown')
+    expect(row(opened).classes()).toContain('is-selected')
+    await press('Enter')
+    expect(asked(opened)).toMatchObject([{ workerId: 'imp-03', request: 'QUIET' }])
+    expect(opened.router.currentRoute.value.name).toBe('workers')
+    expect(document.querySelector('[role=menu][data-open=true]')).toBeNull()
   })
 })

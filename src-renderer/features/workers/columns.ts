@@ -3,7 +3,7 @@ export const columnWidths = {
   id: 116,
   health: 96,
   why: 132,
-  slots: 116,
+  slots: 92,
   running: 64,
   queued: 64,
   threads: 66,
@@ -13,7 +13,8 @@ export const columnWidths = {
   claimP95: 80,
   database: 82,
   version: 84,
-  host: 170
+  host: 170,
+  menu: 30
 } as const
 export type WorkerColumn = keyof typeof columnWidths
 

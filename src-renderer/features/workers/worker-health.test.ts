@@ -39,6 +39,7 @@ describe('a worker', () => {
     expect(conditionOf(row({ fault: 'twice', database: 'CONNECTION_LOST' }), at, 0)).toBe('faulty')
     expect(conditionOf(row({ database: 'CONNECTION_LOST', status: 'stopping' }), at, 0)).toBe('database')
     expect(conditionOf(row({ status: 'stopping' }), at, 0)).toBe('stopping')
+    expect(conditionOf(row({ status: 'quiet', running: 4 }), at, 9)).toBe('quiet')
   })
 })
 

@@ -3,9 +3,9 @@ import type { HealthKind } from '@/shared/ui/Health.vue'
 
 /**
  * `lost`: no heartbeat for too long. `stopped`: it said goodbye. `faulty`: it noticed a fault itself. `database`: it cannot reach the
- * database well. `stopping`: it takes nothing new. `saturated`: no free slot while tasks wait. `well`: none of these.
+ * database well. `stopping`: it ends its tasks and then itself. `quiet`: it was asked to take nothing new. `saturated`: no free slot while tasks wait. `well`: none of these.
  */
-export type WorkerCondition = 'lost' | 'stopped' | 'faulty' | 'database' | 'stopping' | 'saturated' | 'well'
+export type WorkerCondition = 'lost' | 'stopped' | 'faulty' | 'database' | 'stopping' | 'quiet' | 'saturated' | 'well'
 
 /** One worker as the table shows it. Ages are ms at the reading, by the database's clock; null is unknown. */
 export interface WorkerView {
@@ -23,6 +23,7 @@ const marks: Record<WorkerCondition, HealthKind> = {
   faulty: 'look',
   database: 'look',
   stopping: 'look',
+  quiet: 'look',
   saturated: 'look',
   well: 'ok'
 }
@@ -33,7 +34,7 @@ export function conditionOf(row: WorkerRow, at: number, waiting: number): Worker
   if (at - row.lastHeartbeatAt >= workerAliveMs) return 'lost'
   if (row.fault !== null) return 'faulty'
   if (row.database !== 'ok') return 'database'
-  if (row.status === 'stopping') return 'stopping'
+  if (row.status === 'stopping' || row.status === 'quiet') return row.status
   return row.running >= row.slots && waiting > 0 ? 'saturated' : 'well'
 }
 

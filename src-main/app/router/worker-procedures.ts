@@ -1,0 +1,16 @@
+import type { Implementer } from './implementer.ts'
+import type { Services } from './services.ts'
+
+export function workerProcedures(os: Implementer, { connections, operations, actor }: Services) {
+  return os.workers.router({
+    request: os.workers.request.handler(async ({ input }) => {
+      const { connectionId, workerId, request, requestId, confirmation } = input
+      const { name, environment, accessMode } = connections.view(connectionId)
+      const store = await connections.writableStore(connectionId)
+      const target = { connectionId, connectionName: name, environment, accessMode }
+      return {
+        ...(await operations.requestWorker({ ...target, store, workerId, request, requestId, confirmation, actor }))
+      }
+    })
+  })
+}

@@ -1,0 +1,151 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Audit, AuditEntry } from '../audit/index.ts'
+import { AppError, systemClock, type WorkerRequest } from '../kernel/index.ts'
+import { createOperations } from './index.ts'
+import type { WorkerRequestCall } from './index.ts'
+
+/** Keeps entries in an array. */
+class FakeAudit implements Audit {
+  readonly entries: AuditEntry[] = []
+  intentFails: AppError | undefined
+
+  intent: Audit['intent'] = async (intent) => {
+    await Promise.resolve()
+    if (this.intentFails) throw this.intentFails
+    const known = this.entries.find(({ requestId }) => requestId === intent.requestId)
+    if (known) return { status: 'repeated', entry: known }
+    const id = String(this.entries.length + 1)
+    this.entries.push({ ...intent, id, at: now, outcome: null, outcomeAt: null })
+    return { status: 'new', id }
+  }
+  outcome: Audit['outcome'] = async (id, outcome) => {
+    await Promise.resolve()
+    const n = Number(id) - 1
+    const entry = this.entries[n]
+    if (entry && entry.outcome === null) this.entries[n] = { ...entry, outcome, outcomeAt: now }
+  }
+  findRequest: Audit['findRequest'] = (id) => Promise.resolve(this.entries.find((entry) => entry.requestId === id))
+  list: Audit['list'] = () => Promise.resolve(this.entries)
+  unsettled: Audit['unsettled'] = () => Promise.resolve(this.entries.filter(({ outcome }) => outcome === null))
+  close: Audit['close'] = () => Promise.resolve()
+}
+
+/** Knows one worker, w-1. */
+class FakeStore {
+  readonly requests: (WorkerRequest | null)[] = []
+  fails: AppError | undefined
+  readonly recordedBefore: number[] = []
+  requestWorker = async (id: string, request: WorkerRequest | null): Promise<boolean> => {
+    this.recordedBefore.push(audit.entries.length)
+    await Promise.resolve()
+    if (this.fails) throw this.fails
+    this.requests.push(request)
+    return id === 'w-1'
+  }
+}
+
+let now = 0
+const clock = { ...systemClock, now: () => now }
+let audit: FakeAudit
+let store: FakeStore
+beforeEach(() => {
+  now = 1_000_000
+  audit = new FakeAudit()
+  store = new FakeStore()
+})
+
+const call = (more: Partial<WorkerRequestCall> = {}): WorkerRequestCall => ({
+  store,
+  connectionId: 'c1',
+  connectionName: 'Orders',
+  environment: 'staging',
+  accessMode: 'read-write',
+  workerId: 'w-1',
+  request: 'QUIET',
+  requestId: 'r1',
+  confirmation: '',
+  actor: 'ada',
+  ...more
+})
+const ask = (more: Partial<WorkerRequestCall> = {}) => createOperations({ audit, clock }).requestWorker(call(more))
+const outcomes = (): unknown[] => audit.entries.map(({ outcome }) => (outcome ? JSON.parse(outcome) : null) as unknown)
+
+describe('asking a worker', () => {
+  it.each([
+    ['QUIET', 'worker.quiet'],
+    ['STOP', 'worker.stop'],
+    [null, 'worker.wake']
+  ] as const)('for %s is recorded as %s before and after it is asked', async (request, action) => {
+    expect(await ask({ request })).toEqual({ auditId: '1' })
+    expect([store.requests, store.recordedBefore]).toEqual([[request], [1]])
+    expect(audit.entries[0]).toMatchObject({
+      ...{ actor: 'ada', connectionId: 'c1', action, count: 1 },
+      target: '{"worker":"w-1"}'
+    })
+    expect(outcomes()).toEqual([{ status: 'requested' }])
+  })
+
+  it('that is gone is NOT_FOUND, and so is the repetition', async () => {
+    for (let time = 0; time < 2; time++)
+      await expect(ask({ workerId: 'w-2' })).rejects.toMatchObject({ code: 'NOT_FOUND', kind: 'user' })
+    expect(outcomes()).toEqual([{ status: 'missing' }])
+  })
+
+  it('on a read-only connection is refused and leaves no trace', async () => {
+    await expect(ask({ accessMode: 'read-only' })).rejects.toMatchObject({ code: 'READ_ONLY', kind: 'user' })
+    expect([store.requests, audit.entries]).toEqual([[], []])
+  })
+
+  it.each(['', 'orders', 'Orders '])('on production is refused when %j is typed', async (confirmation) => {
+    const refused = ask({ environment: 'production', confirmation })
+    await expect(refused).rejects.toMatchObject({ code: 'INVALID_INPUT', kind: 'user' })
+    expect([store.requests, audit.entries]).toEqual([[], []])
+  })
+
+  it('on production is done when the name is typed', async () => {
+    expect(await ask({ environment: 'production', confirmation: 'Orders' })).toEqual({ auditId: '1' })
+  })
+
+  it('that cannot be recorded is not done', async () => {
+    audit.intentFails = new AppError('AUDIT_UNAVAILABLE', 'operational', 'no log')
+    await expect(ask()).rejects.toBe(audit.intentFails)
+    expect(store.requests).toEqual([])
+  })
+
+  it('a second time with the same request id asks nothing and gets the first answer', async () => {
+    expect(await ask()).toEqual(await ask())
+    expect(store.requests).toEqual(['QUIET'])
+  })
+
+  it('something else with the same request id is a bug and asks nothing', async () => {
+    await ask()
+    for (const other of [{ request: 'STOP' as const }, { workerId: 'w-2' }, { connectionId: 'c2' }])
+      await expect(ask(other)).rejects.toMatchObject({ code: 'INVALID_INPUT', kind: 'bug' })
+    expect(store.requests).toEqual(['QUIET'])
+  })
+
+  it('that the store refuses is recorded without secrets, and repeated as it was', async () => {
+    store.fails = new AppError('CONNECTION_LOST', 'operational', 'lost mysql://u:canary@h')
+    await expect(ask()).rejects.toBe(store.fails)
+    await expect(ask()).rejects.toMatchObject({ code: 'CONNECTION_LOST', kind: 'operational' })
+    expect(audit.entries[0]?.outcome).not.toContain('canary')
+  })
+
+  it('whose reply was lost stays open, and is settled as unknown once it is old enough', async () => {
+    store.fails = new AppError('COMMIT_UNKNOWN', 'operational', 'lost')
+    await expect(ask()).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })
+    expect(outcomes()).toEqual([null])
+    const operations = createOperations({ audit, clock })
+    now += 120_000
+    expect(await operations.reconcile(() => ({ get: () => Promise.resolve(undefined) }))).toBe(1)
+    expect(outcomes()).toEqual([{ status: 'unknown', state: null }])
+    await expect(ask()).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })
+  })
+
+  it('without an answer is unknown at the deadline', async () => {
+    const never = { requestWorker: () => new Promise<boolean>(() => undefined) }
+    const soon = { ...clock, sleep: () => Promise.resolve() }
+    const asked = createOperations({ audit, clock: soon }).requestWorker(call({ store: never }))
+    await expect(asked).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })
+  })
+})
