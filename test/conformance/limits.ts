@@ -127,8 +127,15 @@ export function describeLimits(queue: QueueUnderTest): void {
       await set({ scope: 'TYPE', name: 't', maxRunning: 6 })
       await submitMany(400)
       const stores = await queue.openMany(4)
-      const running = race(stores, { types: ['t'], total: 400, limit: 5, hold: pauseOf(4) })
-      await pauseOf(50)()
+      let claimed = 0
+      const isUnderWay = Promise.withResolvers<void>()
+      const hold = (tasks: readonly ClaimedTask[]): Promise<void> => {
+        claimed += tasks.length
+        if (claimed >= 20) isUnderWay.resolve()
+        return pauseOf(4)()
+      }
+      const running = race(stores, { types: ['t'], total: 400, limit: 5, hold })
+      await isUnderWay.promise
       await set({ scope: 'TYPE', name: 't', maxRunning: 2 })
       expect(await running).toBe(400)
       const leases = await leaseHistory(queue)
@@ -213,6 +220,20 @@ export function describeLimits(queue: QueueUnderTest): void {
       for (let n = 0; n < 9; n++) taken.push(...owners(await queue.claim(1)))
       for (const owner of ['a', 'b', 'c']) expect(taken.filter((one) => one === owner)).toHaveLength(3)
       expect(new Set(taken.slice(0, 3)).size).toBe(3)
+    })
+
+    it.each<[string, PolicyInput]>([
+      ['in turns', { scope: 'TYPE', name: 't', fair: true }],
+      ['under limits of owners', { scope: 'OWNER', name: '*', maxRunning: 3 }]
+    ])('leave nobody out, whatever characters the names begin with: %s', async (_, policy) => {
+      await set(policy)
+      const names = ['a', '\t', '\u0001', 'ｘ', '😀', "'", '*', '😀'.repeat(50)]
+      for (const owner of names) await submitMany(2, { owner })
+      const taken: string[] = []
+      for (let n = 0; n < names.length; n++) taken.push(...owners(await queue.claim(1)))
+      if (policy.fair) expect(new Set(taken)).toEqual(new Set(names))
+      taken.push(...owners(await queue.claim(names.length)))
+      for (const owner of names) expect(taken.filter((one) => one === owner)).toHaveLength(2)
     })
 
     it('come after the priority, and hold limits of owners too', async () => {
