@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from './support/eventually.ts'
 import {
+  askWorker,
   chooseType,
   drawer,
   enqueue,
@@ -15,7 +16,8 @@ import {
   seesState,
   startWorker,
   taskRow,
-  titleField
+  titleField,
+  workerSays
 } from './support/operator.ts'
 import { openShell, shellKinds, type OpenShell } from './support/shells.ts'
 
@@ -156,6 +158,28 @@ describe.each(shellKinds)('tasks in the %s shell', (kind) => {
       .getByText(/The payload does not fit: .*expected number, received string/)
       .first()
       .waitFor()
+  })
+
+  it('are not taken by a worker that was asked to be quiet, are taken once it is woken, and not after it was stopped', async () => {
+    const { page } = shell
+    await openPage(page, 'Workers')
+    await askWorker(page, 'Quiet')
+    await workerSays(page, /Quiet/)
+    await enqueue(page, { type: 'sleep', title: 'Waits for the waking', payload: '{"ms":10}' })
+    await openTask(page, 'Waits for the waking')
+    await seesState(page, 'Queued')
+    await openPage(page, 'Workers')
+    await askWorker(page, 'Wake')
+    await workerSays(page, /Healthy/)
+    await openTask(page, 'Waits for the waking')
+    await seesState(page, 'Success')
+    await openPage(page, 'Workers')
+    await askWorker(page, 'Stop')
+    await page.getByText('It does not come back by itself').waitFor()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop', exact: true }).click()
+    await workerSays(page, /Stopped/)
+    await openPage(page, 'Local worker')
+    await page.getByRole('button', { name: 'Start the worker' }).waitFor()
   })
 
   it('leave no error in the console and nothing for the page’s policy to block', () => {

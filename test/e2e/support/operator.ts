@@ -154,3 +154,16 @@ export async function pressAndConfirm(page: Page, action: string): Promise<void>
   await press(page, action)
   await page.getByRole('alertdialog').getByRole('button', { name: action, exact: true }).click()
 }
+
+/** The only worker's, on the Workers page. */
+const workerLine = (page: Page): Locator => page.locator('.workers tbody tr')
+
+/** Over the menu of the only worker's row. A stop asks first. */
+export async function askWorker(page: Page, asking: 'Quiet' | 'Wake' | 'Stop'): Promise<void> {
+  await workerLine(page).getByRole('button', { name: /^Ask / }).click()
+  await page.getByRole('menuitem', { name: asking, exact: true }).click()
+}
+
+/** It follows a request with a heartbeat, so this may take ten seconds. */
+export const workerSays = (page: Page, text: RegExp): Promise<void> =>
+  workerLine(page).filter({ hasText: text }).waitFor()
