@@ -73,4 +73,9 @@ describe('turns', () => {
     expect(rotated(['a', 'c'], 'b')).toEqual(['c', 'a'])
     expect(rotated(['a', 'c'], undefined)).toEqual(['a', 'c'])
   })
+
+  it('go on in the order of the database, which puts an emoji behind a full-width letter', () => {
+    expect(rotated(['😀', 'a', 'ｘ'], '😀')).toEqual(['a', 'ｘ', '😀'])
+    expect(rotated(['a', '😀'], 'ｘ')).toEqual(['😀', 'a'])
+  })
 })

@@ -127,8 +127,12 @@ export class Turns {
 
 const mostTurns = 10_000
 
-/** Those after `last` first, then the others; both in their order. */
+/** Those after `last` first, then the others; both in their order, which is the database's: by code points, and not as JavaScript compares. */
 export function rotated(owners: readonly string[], last: string | undefined): string[] {
   if (last === undefined) return [...owners]
-  return [...owners.filter((owner) => owner > last), ...owners.filter((owner) => owner <= last)]
+  const place = owners.indexOf(last)
+  if (place >= 0) return [...owners.slice(place + 1), ...owners.slice(0, place + 1)]
+  const bytes = Buffer.from(last)
+  const isLater = (owner: string): boolean => Buffer.compare(Buffer.from(owner), bytes) > 0
+  return [...owners.filter(isLater), ...owners.filter((owner) => !isLater(owner))]
 }

@@ -18,6 +18,9 @@ WHERE claim_rank = ? AND type = ? AND owner ${comparison} ? ORDER BY owner, run_
 export const firstOwner = jump('>=')
 export const nextOwner = jump('>')
 
+/** The column compares texts as if filled up with spaces: an owner that begins with a tab comes before the empty one. */
+const beforeAll = '\0'
+
 interface Look {
   /** With a due task, and not at its limit then; in the order of the index. */
   readonly owners: readonly string[]
@@ -67,7 +70,7 @@ async function lookFrom(
   let wrapped = last === undefined
   for (let jumps = 0; owners.length < mostLanes && jumps < mostJumps; jumps++) {
     const sql = from === undefined ? firstOwner : nextOwner
-    const [row] = (await runner.execute(sql, [rank, type, from ?? ''])).rows
+    const [row] = (await runner.execute(sql, [rank, type, from ?? beforeAll])).rows
     if (!row && !wrapped) {
       wrapped = true
       from = undefined
