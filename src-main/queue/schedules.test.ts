@@ -144,6 +144,12 @@ describe('runTicks', () => {
   })
   const quota = new AppError('INVALID_INPUT', 'user', 'Too many.')
 
+  it('has no tick for a schedule that another program switched off, and none after it', async () => {
+    const refuse = (): Promise<SubmitResult[]> => Promise.reject(new Error('nothing is due'))
+    const done = await runTicks({ ...schedule('ALL', '2026-05-01T11:59:00Z'), enabled: false }, now, refuse)
+    expect(done).toMatchObject({ nextAt: null, missedMore: 0, submitted: 0, problem: null })
+  })
+
   it('names each tick in the key of its task, so that it happens once', async () => {
     const keys: (string | null)[] = []
     const submit = ([task]: readonly NewTask[]): Promise<SubmitResult[]> => {

@@ -173,8 +173,10 @@ export async function runTicks(
   nowMs: number,
   submit: (tasks: readonly NewTask[]) => Promise<SubmitResult[]>
 ): Promise<ScheduleAdvance> {
-  const { run, missed, nextAt } = dueTicks(due, due.nextAt, nowMs)
   let { lastTickAt, lastTaskId } = due
+  // By another program, which left the next tick where it was.
+  if (!due.enabled) return { nextAt: null, lastTickAt, lastTaskId, missedMore: 0, problem: null, submitted: 0 }
+  const { run, missed, nextAt } = dueTicks(due, due.nextAt, nowMs)
   let [submitted, refused] = [0, 0]
   let problem: string | null = null
   for (const tick of run) {
