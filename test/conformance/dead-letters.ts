@@ -180,6 +180,15 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
       expect(await queue.store.act(discarded.taskId, 'retry')).toEqual(done)
     })
 
+    it('of a task that was deleted cannot be replayed, but discarded', async () => {
+      const { taskId } = await die()
+      await queue.sql(`DELETE FROM taskdeck_task WHERE id = ${taskId}`)
+      const [letter] = await letters()
+      expect(await queue.store.resolveDeadLetter(letter!.id, 'replay')).toEqual({ status: 'missing' })
+      expect(await queue.store.resolveDeadLetter(letter!.id, 'discard')).toMatchObject({ status: 'done' })
+      expect(await letters()).toEqual([])
+    })
+
     it('are replayed and discarded by filter, in steps, up to the newest at the start', async () => {
       for (let n = 0; n < 7; n++) await die({ type: 'a' })
       await die({ type: 'b' })

@@ -153,15 +153,16 @@ export async function resolveDeadLetter(
       findLetter,
       { id: letterId }
     )
-    if (!letter || letter.state === null) return { status: 'missing' }
-    const { state } = letter
-    if (letter.resolution !== 'OPEN') return { status: 'refused', state }
-    if (action === 'replay') {
-      const isDone = retryTask(session, BigInt(letter.task_id), 'FAILED')
-      return isDone ? { status: 'done', from: 'FAILED', to: 'QUEUED' } : { status: 'refused', state }
+    if (!letter) return { status: 'missing' }
+    if (action === 'discard' && letter.resolution === 'OPEN') {
+      discard(session, id)
+      return { status: 'done', from: 'FAILED', to: 'FAILED' }
     }
-    discard(session, id)
-    return { status: 'done', from: 'FAILED', to: 'FAILED' }
+    const { state } = letter
+    if (state === null) return { status: 'missing' }
+    if (letter.resolution !== 'OPEN') return { status: 'refused', state }
+    const isDone = retryTask(session, BigInt(letter.task_id), 'FAILED')
+    return isDone ? { status: 'done', from: 'FAILED', to: 'QUEUED' } : { status: 'refused', state }
   })
 }
 
