@@ -4,6 +4,7 @@ import type { SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
 import { nextGroup } from '../../src-main/queue/store-mysql/claim-groups.ts'
 import { lockGroup, lockOwner, peekGroups, peekOwners } from '../../src-main/queue/store-mysql/claim-lanes.ts'
 import { firstOwner, nextOwner } from '../../src-main/queue/store-mysql/claim-owners.ts'
+import { endSuccesses } from '../../src-main/queue/store-mysql/end-successes.ts'
 import { endTasks, recordAttempts } from '../../src-main/queue/store-mysql/end-attempts.ts'
 import { countLeased, lockFreeGates } from '../../src-main/queue/store-mysql/gates.ts'
 import * as probes from '../../src-main/queue/store-mysql/reading.ts'
@@ -82,10 +83,12 @@ describe('query plans, with 20,000 tasks of four types', () => {
 
   it.each([
     ['the end of tasks', endTasks],
+    ['the end of successes', endSuccesses],
     ['the report of progress', storeProgress],
     ['the record of attempts', recordAttempts]
   ])('%s meets each task by its primary key', async (_, sql) => {
-    const rows = await plan(sql, [JSON.stringify([{ id: '1' }, { id: '2' }])])
+    const values = sql === endSuccesses ? ['[[1],[2]]', 'w1'] : [JSON.stringify([{ id: '1' }, { id: '2' }])]
+    const rows = await plan(sql, values)
     expect(rows.find((row) => row['table'] === 'task')).toMatchObject({ type: 'eq_ref', key: 'PRIMARY' })
   })
 
@@ -145,6 +148,50 @@ describe('the fence of a write', () => {
     expect(await write({ id, attempt, worker: null })).toBe(0)
     expect(await write({ id, attempt: attempt + 1, worker: 'w1' })).toBe(0)
     expect(await write({ id, attempt, worker: 'w1' })).toBe(1)
+  })
+})
+
+describe('the end of plain successes', () => {
+  beforeEach(empty)
+
+  it('has the whole fence: task, worker, attempt', async () => {
+    const store = await queue.store(database)
+    await store.submit(tasks(1))
+    const [claimed] = await store.claim({ workerId: 'w1', types: ['t'], limit: 1, leaseMs: 60_000 })
+    const { taskId, attempt } = claimed!.fence
+    const write = async (fence: { attempt: number; worker: string }): Promise<number> =>
+      (await database.execute(endSuccesses, [JSON.stringify([[taskId, fence.attempt, '1']]), fence.worker]))
+        .affectedRows
+    expect(await write({ attempt, worker: 'w2' })).toBe(0)
+    expect(await write({ attempt, worker: 'W1' })).toBe(0)
+    expect(await write({ attempt: attempt + 1, worker: 'w1' })).toBe(0)
+    expect(await write({ attempt, worker: 'w1' })).toBe(1)
+    expect(await write({ attempt, worker: 'w1' })).toBe(0)
+  })
+
+  it('clears the error of earlier attempts, keeps what was saved of progress, and each task gets its own result', async () => {
+    const store = await queue.store(database)
+    await store.submit(tasks(3))
+    const first = await store.claim({ workerId: 'w1', types: ['t'], limit: 1, leaseMs: 60_000 })
+    const error = { code: 'E', message: 'first', class: 'retryable' } as const
+    await store.settle(first.map(({ fence }) => ({ fence, outcome: 'RETRY', error, delayMs: 0 })))
+    const claimed = await store.claim({ workerId: 'w1', types: ['t'], limit: 3, leaseMs: 60_000 })
+    expect(claimed).toHaveLength(3)
+    const progress = { total: 9, processed: 5, succeeded: 5, failed: 0, skipped: 0 }
+    await store.saveProgress(claimed.map(({ fence }) => ({ fence, progress, checkpoint: undefined })))
+    const resultOf = (taskId: string): string => JSON.stringify({ of: taskId, text: `"\\'\u00e9 ${taskId}` })
+    await store.settle(
+      claimed.map(({ fence }) => ({ fence, outcome: 'SUCCESS', result: resultOf(fence.taskId) }) as const)
+    )
+    for (const { fence } of claimed) {
+      const detail = await store.get(fence.taskId)
+      expect(detail).toMatchObject({ state: 'SUCCESS', progress, result: resultOf(fence.taskId) })
+      expect(detail?.attempts.find(({ attempt }) => attempt === fence.attempt)).toMatchObject({
+        outcome: 'SUCCESS',
+        progress
+      })
+    }
+    expect(await counted('SELECT COUNT(*) AS n FROM taskdeck_task WHERE error_code IS NOT NULL')).toBe(0)
   })
 })
 
