@@ -1,5 +1,8 @@
 import type { Clock } from '../../kernel/index.ts'
 
+/** One for all: a reason made for each call was a good part of the worker's own time. */
+const wokenUp = new Error('woken up')
+
 /** A pause of a loop that can be cut short. A wake that comes before the pause makes the next pause end at once. */
 export class Wakeup {
   private readonly clock: Clock
@@ -12,7 +15,7 @@ export class Wakeup {
 
   wake(): void {
     this.pending = true
-    this.pause?.abort()
+    this.pause?.abort(wokenUp)
   }
 
   /** True when it was woken, false when the time is over. */
