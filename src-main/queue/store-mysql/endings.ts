@@ -22,7 +22,7 @@ import { chunksOf, marks, padded, perLength, powerChunks } from './statement-tex
  * and two ends at one moment both count. A task is younger than what it waits for: locks are taken in the order of ids all the way down.
  */
 
-const lockFamily = perLength(
+const lockTasks = perLength(
   (length) => `
 SELECT id, type, state, held, waits_for, has_dependents FROM taskdeck_task FORCE INDEX (PRIMARY)
 WHERE id IN (${marks(length)}) ORDER BY id FOR UPDATE`
@@ -88,13 +88,13 @@ export interface EndedTask {
 export async function settleDependents(runner: SqlRunner, ended: readonly EndedTask[]): Promise<boolean> {
   if (ended.length === 0) return false
   const found = await readOpen(runner, idsOf(ended), endingLimits.dependents + 1)
-  const family = new Cascade(runner)
   if (found.length > endingLimits.dependents) {
     await note(runner, idsOf(ended))
     return true
   }
-  await family.end(ended, found)
-  return family.isUnfinished
+  const cascade = new Cascade(runner)
+  await cascade.end(ended, found)
+  return cascade.isUnfinished
 }
 
 const idsOf = (tasks: readonly EndedTask[]): string[] => tasks.map(({ taskId }) => taskId)
@@ -207,7 +207,7 @@ export async function lockAll(runner: SqlRunner, sortedIds: readonly string[]): 
   const locked = new Map<string, SqlRow>()
   for (const chunk of chunksOf(sortedIds, longestList)) {
     const ids = padded(chunk.map(BigInt))
-    const { rows } = await runner.execute(lockFamily(ids.length), ids)
+    const { rows } = await runner.execute(lockTasks(ids.length), ids)
     for (const row of rows) locked.set(text(row, 'id'), row)
   }
   return locked
