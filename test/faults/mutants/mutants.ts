@@ -22,6 +22,7 @@ const holdsAll = `    task.workerId === fence.workerId &&
 `
 const endGuard = `WHERE task.attempt = ended.attempt AND CAST(task.worker_id AS BINARY) <=> CAST(ended.worker AS BINARY)
   AND task.state IN (\${leased})`
+const successGuard = 'WHERE task.attempt = ended.attempt AND task.worker_id = ? AND task.state IN (${leased})'
 const expiredLock = 'ORDER BY lease_until LIMIT ? FOR UPDATE SKIP LOCKED`'
 
 export const mutants: Readonly<Record<string, Mutant>> = {
@@ -30,7 +31,12 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     scenario: 'stale-holder',
     edits: [
       { file: 'held-leases.ts', find: holdsAll, replace: '' },
-      { file: 'end-attempts.ts', find: endGuard, replace: 'WHERE task.state IN (${leased})' }
+      { file: 'end-attempts.ts', find: endGuard, replace: 'WHERE task.state IN (${leased})' },
+      {
+        file: 'end-successes.ts',
+        find: successGuard,
+        replace: "WHERE COALESCE(?, '') <> '' AND task.state IN (${leased})"
+      }
     ]
   },
   'owner-only-fence': {
@@ -42,6 +48,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         file: 'end-attempts.ts',
         find: endGuard,
         replace: endGuard.replace('task.attempt = ended.attempt AND ', '')
+      },
+      {
+        file: 'end-successes.ts',
+        find: successGuard,
+        replace: successGuard.replace('task.attempt = ended.attempt AND ', '')
       }
     ]
   },
