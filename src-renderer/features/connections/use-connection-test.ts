@@ -3,7 +3,7 @@ import type { ConnectionDraft, Problem, TestStep } from '@contract'
 import { useConnectionsStore } from '@/state/connections-store.ts'
 import { toProblem } from '@/transport/problem.ts'
 
-export const stepNames = ['tcp', 'tls', 'login', 'database', 'rights', 'schema'] as const satisfies TestStep['step'][]
+const stepNames = ['tcp', 'tls', 'login', 'database', 'rights', 'schema'] as const satisfies TestStep['step'][]
 
 export interface ShownStep {
   readonly step: TestStep['step']

@@ -38,7 +38,7 @@ export const useDayStore = defineStore('overview-day', () => {
 })
 
 /** The highest rate of each quarter of an hour in the day before `until`. */
-export function barsOf(times: readonly number[], rates: readonly (number | null)[], until: number): DayBar[] {
+function barsOf(times: readonly number[], rates: readonly (number | null)[], until: number): DayBar[] {
   const highest = new Map<number, number>()
   times.forEach((time, i) => {
     const rate = rates[i] ?? null

@@ -1,6 +1,5 @@
 import {
   isTerminal,
-  transitions,
   type Attempt,
   type OperatorAction,
   type TaskState,
@@ -45,10 +44,6 @@ export function offeredActions(state: TaskState): OperatorAction[] {
 
 /** Whether the work may already have done something outside: a cancel then asks, it does not undo. */
 export const isUnderWay = (state: TaskState): boolean => state === 'RUNNING' || state === 'CANCEL_REQUESTED'
-
-/** The states from which an action is possible, for the reason beside a disabled button. */
-export const statesFor = (action: OperatorAction): TaskState[] =>
-  transitions.filter((step) => step.event === action).map((step) => step.from)
 
 export interface TimeSpan {
   readonly from: number

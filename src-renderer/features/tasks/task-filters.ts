@@ -12,7 +12,7 @@ export interface TaskFilters {
 }
 
 /** Parts that are one text. */
-export const textParts = ['owner', 'worker', 'error', 'search'] as const
+const textParts = ['owner', 'worker', 'error', 'search'] as const
 export type TextPart = (typeof textParts)[number]
 
 export const noFilters: TaskFilters = { states: [], types: [], owner: '', worker: '', error: '', search: '' }

@@ -1,5 +1,5 @@
 /** Is this a Mac? Only for what keys are called. */
-export const isMac = /mac/i.test(navigator.userAgent)
+const isMac = /mac/i.test(navigator.userAgent)
 
 const caps: Record<string, string> = { mod: isMac ? '⌘' : 'Ctrl', enter: '↵', up: '↑', down: '↓', esc: 'Esc' }
 
