@@ -29,14 +29,15 @@ interface Condition {
 
 /** One type has an index of its own; of several, all types are walked. Either holds every column of the filter, and ends with the id. */
 function conditionOf({ resolution, types, reason, errorCode }: DeadLetterFilter): Condition {
-  const [type, ...more] = types.map(comparableType)
+  const comparable = types.map(comparableType)
+  const [type, ...more] = comparable
   const index = type !== undefined && more.length === 0 ? 'taskdeck_dead_letter_type' : 'taskdeck_dead_letter_newest'
   const parts: Condition[] = [
     { sql: `FROM taskdeck_dead_letter FORCE INDEX (${index}) WHERE resolution = ?`, values: [resolution] }
   ]
   if (type !== undefined && more.length === 0) parts.push({ sql: ' AND type = ?', values: [type] })
   if (more.length > 0) {
-    const list = padded([type, ...more])
+    const list = padded(comparable)
     parts.push({ sql: ` AND type IN (${marks(list.length)})`, values: list })
   }
   if (reason !== null) parts.push({ sql: ' AND reason = ?', values: [reason] })
