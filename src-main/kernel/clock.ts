@@ -13,6 +13,9 @@ export interface Clock {
   random(): number
 }
 
+/** Some 25 days. A timer that is set for longer runs out at once. */
+const longestTimerMs = 2_147_483_647
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -20,10 +23,18 @@ export const systemClock: Clock = {
   sleep: (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(abortReason(signal))
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', onAbort)
-        resolve()
-      }, ms)
+      const wait = (left: number): ReturnType<typeof setTimeout> => {
+        const leg = Math.min(left, longestTimerMs)
+        return setTimeout(() => {
+          if (left > leg) {
+            timer = wait(left - leg)
+            return
+          }
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        }, leg)
+      }
+      let timer = wait(ms)
       const onAbort = (): void => {
         clearTimeout(timer)
         reject(abortReason(signal))
