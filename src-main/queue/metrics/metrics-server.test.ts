@@ -1,5 +1,6 @@
 import { request } from 'node:http'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { QueueMetrics } from './queue-metrics.ts'
 import { startMetricsServer } from './metrics-server.ts'
@@ -57,6 +58,16 @@ describe('the metrics server', () => {
     const { status, body } = await ask(await serve(broken))
     expect(status).toBe(500)
     expect(body).not.toContain('secret')
+  })
+
+  it('answers again soon after it was filled with connections that say nothing', async () => {
+    const url = await serve()
+    const silent = Array.from({ length: 16 }, () => connect(Number(url.port), url.hostname))
+    onTestFinished(() => silent.forEach((socket) => socket.destroy()))
+    await Promise.all(silent.map((socket) => once(socket, 'connect')))
+    // Until the server lets go of them; by its default it would do so only after half a minute.
+    await Promise.all(silent.map((socket) => once(socket.resume(), 'close')))
+    expect(await ask(url)).toMatchObject({ status: 200 })
   })
 
   it('names the port that is taken', async () => {

@@ -6,7 +6,9 @@ import type { QueueMetrics } from './queue-metrics.ts'
 const host = '127.0.0.1'
 const mostConnections = 16
 /** For a request to arrive; an answer has the reading's own deadline. */
-const requestTimeoutMs = 5_000
+const requestTimeoutMs = 2_000
+/** Node looks for late requests every 30 s: so long a few connections that say nothing would keep everyone else out. */
+const connectionsCheckingInterval = 500
 
 export interface MetricsServer {
   /** http://127.0.0.1:PORT/metrics */
@@ -21,7 +23,11 @@ export interface MetricsServer {
  * when the port is taken.
  */
 export async function startMetricsServer(metrics: QueueMetrics, port: number): Promise<MetricsServer> {
-  const server = createServer({ requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs })
+  const server = createServer({
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: requestTimeoutMs,
+    connectionsCheckingInterval
+  })
   server.maxConnections = mostConnections
   await listen(server, port)
   const { port: actual } = server.address() as AddressInfo
