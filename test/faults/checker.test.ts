@@ -187,6 +187,9 @@ describe('the checker finds', () => {
     const [created, ...rest] = sound.events
     expect(limited([created!, second, ...rest])).toContain('I7')
     expect(limited([created!, ...rest, { ...second, seq: 6 }])).not.toContain('I7')
+    const retried = event(6, 'SUCCESS', 'QUEUED', 'main', [2, 2])
+    expect(limited([created!, ...rest, retried])).not.toContain('I7')
+    expect(limited([created!, ...rest, retried, { ...second, seq: 7 }])).toContain('I7')
   })
 
   it('a success without its effect, an effect of no task, and two effects of one task', () => {

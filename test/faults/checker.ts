@@ -69,6 +69,7 @@ class Replay {
       return
     }
     if (isTerminal(event.to) && !isTerminal(event.from)) this.live.finish(event)
+    if (isTerminal(event.from) && !isTerminal(event.to)) this.live.reopen(event)
     if (event.from === event.to && event.attemptAfter === event.attemptBefore) return this.touched(event)
     if (event.from !== event.to && !legal.has(`${event.from}>${event.to}`))
       this.report('transition', event, 'not in the table')
@@ -144,7 +145,7 @@ class LiveCounts {
     ]
   }
 
-  /** An operator's retry may go past a quota, so it is not counted here. */
+  /** What is over its quota now. */
   submit({ type }: WitnessEvent): string[] {
     const count = this.change(`unfinished ${type}`, 1)
     const quota = this.limits.unfinished?.[type]
@@ -153,6 +154,11 @@ class LiveCounts {
 
   finish({ type }: WitnessEvent): void {
     this.change(`unfinished ${type}`, -1)
+  }
+
+  /** An operator's retry may go past a quota; the next submission may not. */
+  reopen({ type }: WitnessEvent): void {
+    this.change(`unfinished ${type}`, 1)
   }
 
   private change(key: string, by: number): number {
