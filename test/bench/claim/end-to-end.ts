@@ -4,6 +4,7 @@ import type { TestMariaDb } from '../../support/mariadb.ts'
 import { openTestQueue, type TestQueue } from '../../support/open-queue.ts'
 import { atLeast, median, type Goal } from '../../support/report.ts'
 import { rawSubmit } from '../raw-loop.ts'
+import { cpuMsOf } from './cpu-time.ts'
 import { Processes } from './processes.ts'
 import { benchTask } from './protocol.ts'
 
@@ -30,88 +31,119 @@ export interface Cell {
   readonly ratio: number
   /** Median of the rounds' ratios, engine with these workers to engine with the fewest. */
   readonly toFewest: number
+  /** Microseconds of the server's CPU for a task, submission included; null where the system does not tell. */
+  readonly engineServerUs: number | null
+  readonly rawServerUs: number | null
 }
 
 type Side = 'engine' | 'raw'
 
+interface Measured {
+  readonly perSecond: number
+  readonly serverUs: number
+}
+
 interface Runs {
   readonly workers: number
   readonly batch: number
-  readonly engine: number[]
-  readonly raw: number[]
+  readonly engine: Measured[]
+  readonly raw: Measured[]
 }
 
 /** Tasks of one submission. */
 const submitted = 1_000
+/** Tasks of one run: in fewer, its begin and end would be most of it. */
+const fewest = 200
+/** Checked once: a program that submits has its tasks from elsewhere. */
+const task = newTask.parse({ type: benchTask.type, payload: benchTask.payload })
 
 export async function endToEnd(server: TestMariaDb, options: EndToEndOptions): Promise<Cell[]> {
   const url = await server.createDatabase('bench_end_to_end')
   const queue = await openTestQueue(url)
   const producer = await mysql.createConnection({ uri: url })
   const processes = await Processes.start(Math.max(...options.workers), { file: 'process.ts', url, ...options })
-  const run = new Run(queue, producer, processes)
+  const run = new Run(server, { queue, producer, processes })
   const cells: Runs[] = options.batches.flatMap((batch) =>
     options.workers.map((workers) => ({ workers, batch, engine: [], raw: [] }))
   )
-  // Tells each side's speed, and warms statements, pages and threads.
+  // The first round tells each side's speed, and warms statements, pages and threads.
   const speeds = new Map<Runs, Record<Side, number>>()
-  for (const cell of cells) {
-    const few = Math.max(100, cell.batch * cell.workers * 4)
-    speeds.set(cell, { engine: await run.side('engine', cell, few), raw: await run.side('raw', cell, few) })
-  }
-  for (let round = 0; round < options.rounds; round++)
-    for (const cell of round % 2 === 0 ? cells : [...cells].reverse())
+  for (let round = -1; round < options.rounds; round++)
+    for (const cell of round % 2 === 0 ? cells : [...cells].reverse()) {
+      const speed = speeds.get(cell) ?? { engine: 0, raw: 0 }
+      speeds.set(cell, speed)
       for (const side of round % 2 === 0 ? (['engine', 'raw'] as const) : (['raw', 'engine'] as const)) {
-        const tasks = Math.ceil((speeds.get(cell)?.[side] ?? 100) * options.seconds)
-        cell[side].push(await run.side(side, cell, Math.max(tasks, cell.batch * cell.workers * 2)))
+        const tasks = Math.max(Math.ceil(speed[side] * options.seconds), cell.batch * cell.workers * 4, fewest)
+        const measured = await run.side(side, cell, tasks)
+        speed[side] = measured.perSecond
+        if (round >= 0) cell[side].push(measured)
       }
+    }
   await processes.stop()
   await producer.end()
   await queue.close()
   return cells.map((cell) => summary(cell, cells))
 }
 
+interface RunParts {
+  readonly queue: TestQueue
+  readonly producer: mysql.Connection
+  readonly processes: Processes
+}
+
 class Run {
+  private readonly server: TestMariaDb
   private readonly queue: TestQueue
   private readonly producer: mysql.Connection
   private readonly processes: Processes
 
-  constructor(queue: TestQueue, producer: mysql.Connection, processes: Processes) {
+  constructor(server: TestMariaDb, { queue, producer, processes }: RunParts) {
+    this.server = server
     this.queue = queue
     this.producer = producer
     this.processes = processes
   }
 
   /** Tasks a second from the first submission to the last completion, on empty tables. */
-  async side(side: Side, { workers, batch }: Runs, tasks: number): Promise<number> {
+  async side(side: Side, { workers, batch }: Runs, tasks: number): Promise<Measured> {
     await this.processes.enter({ mode: 'idle' }, 0)
     for (const table of ['taskdeck_attempt', 'taskdeck_task']) await this.queue.sql.execute(`TRUNCATE TABLE ${table}`)
     await this.processes.enter({ mode: side, batch }, workers)
     const warmUp = batch * workers * 2
     await this.processes.time(warmUp, () => this.submit(side, warmUp))
-    return this.processes.time(tasks, () => this.submit(side, tasks))
+    const before = cpuMsOf(this.server.pid)
+    const perSecond = await this.processes.time(tasks, () => this.submit(side, tasks))
+    return { perSecond, serverUs: ((cpuMsOf(this.server.pid) - before) * 1_000) / tasks }
   }
 
   private async submit(side: Side, tasks: number): Promise<void> {
-    const { type, payload } = benchTask
     for (let left = tasks; left > 0; left -= submitted) {
       const count = Math.min(left, submitted)
       if (side === 'raw') await rawSubmit(this.producer, benchTask, count)
-      else await this.queue.store.submit(Array.from({ length: count }, () => newTask.parse({ type, payload })))
+      else await this.queue.store.submit(Array.from({ length: count }, () => task))
     }
   }
 }
 
 function summary({ workers, batch, engine, raw }: Runs, cells: readonly Runs[]): Cell {
-  const fewest = cells.find((cell) => cell.batch === batch)?.engine ?? []
+  const withFewest = cells.find((cell) => cell.batch === batch)?.engine ?? []
   return {
     workers,
     batch,
-    enginePerSecond: Math.round(median(engine)),
-    rawPerSecond: Math.round(median(raw)),
-    ratio: median(ratios(engine, raw)),
-    toFewest: median(ratios(engine, fewest))
+    enginePerSecond: Math.round(median(speedsOf(engine))),
+    rawPerSecond: Math.round(median(speedsOf(raw))),
+    ratio: median(ratios(speedsOf(engine), speedsOf(raw))),
+    toFewest: median(ratios(speedsOf(engine), speedsOf(withFewest))),
+    engineServerUs: serverUsOf(engine),
+    rawServerUs: serverUsOf(raw)
   }
+}
+
+const speedsOf = (runs: readonly Measured[]): number[] => runs.map(({ perSecond }) => perSecond)
+
+function serverUsOf(runs: readonly Measured[]): number | null {
+  const us = median(runs.map(({ serverUs }) => serverUs))
+  return Number.isNaN(us) ? null : Math.round(us)
 }
 
 const ratios = (values: readonly number[], others: readonly number[]): number[] =>
