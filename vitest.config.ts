@@ -16,6 +16,7 @@ export default defineConfig({
           name: 'main',
           environment: 'node',
           include: ['src-main/**/*.test.ts', 'test/support/**/*.test.ts'],
+          testTimeout: 30_000, // none is about time; beside the linter a core is slow
           isolate: false // a third of the processor time: a process for each file costs more than its tests
         }
       },
@@ -26,6 +27,7 @@ export default defineConfig({
           name: 'renderer',
           environment: 'happy-dom',
           include: ['src-renderer/**/*.test.ts'],
+          testTimeout: 30_000,
           isolate: false
         }
       },
