@@ -102,6 +102,8 @@ function checkOptions(options: StartWorkerOptions): string | null {
   if (workerId !== undefined && !/^[A-Za-z0-9._-]{1,100}$/.test(workerId))
     throw invalid('workerId may have 1 to 100 letters, digits and . _ -')
   if (handlers === undefined) return null
+  if (handlers instanceof URL && handlers.protocol !== 'file:')
+    throw invalid(`${handlers.href} is no folder of this machine: give a path or a file: URL.`)
   const dir = resolve(handlers instanceof URL ? fileURLToPath(handlers) : handlers)
   if (!statSync(dir, { throwIfNoEntry: false })?.isDirectory())
     throw invalid(`${dir} is not a folder: give the folder with your handler files.`)

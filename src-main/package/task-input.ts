@@ -29,6 +29,9 @@ export type TaskInput = NamedTask | HandlerTask
  * INVALID_INPUT for the rest; `position` (from 1) is in the error's details.
  */
 export function toNewTask(input: TaskInput, position: number): NewTask {
+  // Not every caller has a compiler.
+  if (typeof input !== 'object' || (input as unknown) === null)
+    throw new AppError('INVALID_INPUT', 'user', `Task ${position} is no object.`, { details: { position } })
   const { type, payload, runAt, deadlineAt, rest } = partsOf(input)
   const parsed = newTask.safeParse({
     ...rest,
