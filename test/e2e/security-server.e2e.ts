@@ -386,7 +386,9 @@ describe('in a browser', () => {
       const frame = document.createElement('iframe')
       frame.src = 'http://127.0.0.1:1/'
       document.body.append(frame)
-      await new Promise((resolve) => setTimeout(resolve, 300))
+      const deadline = performance.now() + 20_000
+      while (new Set(seen).size < 4 && performance.now() < deadline)
+        await new Promise((resolve) => setTimeout(resolve, 50))
       return { evaluated, injected: 'injected' in window, seen: [...new Set(seen)].sort() }
     })
     expect(violations).toEqual({
