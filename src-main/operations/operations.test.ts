@@ -1,38 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Audit, AuditEntry } from '../audit/index.ts'
 import { AppError, nextState, operatorActions, systemClock, taskStates } from '../kernel/index.ts'
 import type { OperatorAction, TaskDetail, TaskState } from '../kernel/index.ts'
 import type { ActionResult } from '../queue/task-store.ts'
+import { FakeAudit } from './fake-audit.fixture.ts'
 import { createOperations, writeBlock } from './index.ts'
 import type { ActRequest } from './index.ts'
-
-/** Keeps entries in an array; fails on demand. */
-class FakeAudit implements Audit {
-  readonly entries: AuditEntry[] = []
-  intentFails: AppError | undefined
-  outcomeFails: AppError | undefined
-
-  intent: Audit['intent'] = async (intent) => {
-    await Promise.resolve()
-    if (this.intentFails) throw this.intentFails
-    const known = this.entries.find(({ requestId }) => requestId === intent.requestId)
-    if (known) return { status: 'repeated', entry: known }
-    const id = String(this.entries.length + 1)
-    this.entries.push({ ...intent, id, at: clock.now(), outcome: null, outcomeAt: null })
-    return { status: 'new', id }
-  }
-  outcome: Audit['outcome'] = async (id, outcome) => {
-    await Promise.resolve()
-    if (this.outcomeFails) throw this.outcomeFails
-    const n = Number(id) - 1
-    const entry = this.entries[n]
-    if (entry && entry.outcome === null) this.entries[n] = { ...entry, outcome, outcomeAt: clock.now() }
-  }
-  findRequest: Audit['findRequest'] = (id) => Promise.resolve(this.entries.find((entry) => entry.requestId === id))
-  list: Audit['list'] = () => Promise.resolve(this.entries)
-  unsettled: Audit['unsettled'] = () => Promise.resolve(this.entries.filter(({ outcome }) => outcome === null))
-  close: Audit['close'] = () => Promise.resolve()
-}
 
 /** One task under the transition table. */
 class FakeStore {
@@ -58,7 +30,7 @@ let audit: FakeAudit
 let store: FakeStore
 beforeEach(() => {
   now = 1_000_000
-  audit = new FakeAudit()
+  audit = new FakeAudit(clock.now)
   store = new FakeStore()
 })
 

@@ -4,17 +4,20 @@ import { maskText } from './mask-text.ts'
 import type { ActionResult } from '../queue/task-store.ts'
 import type { OperatorAction, TaskState } from '../kernel/index.ts'
 
+/** What every kind of entry keeps of a failure. */
+export const failedOutcome = z.object({
+  status: z.literal('failed'),
+  code: z.enum(errorCodes),
+  kind: z.enum(['user', 'operational', 'bug']),
+  message: z.string()
+})
+
 /** What the audit log keeps of one action on one task, as JSON. */
 const outcome = z.discriminatedUnion('status', [
   z.object({ status: z.literal('done'), from: taskState, to: taskState }),
   z.object({ status: z.literal('refused'), state: taskState }),
   z.object({ status: z.literal('missing') }),
-  z.object({
-    status: z.literal('failed'),
-    code: z.enum(errorCodes),
-    kind: z.enum(['user', 'operational', 'bug']),
-    message: z.string()
-  }),
+  failedOutcome,
   /** The app ended before it knew. `state` is what the task was found in later; null when it was gone. */
   z.object({ status: z.literal('unknown'), state: taskState.nullable() })
 ])

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Audit } from '../audit/index.ts'
-import { AppError, errorCodes, toAppError } from '../kernel/index.ts'
+import { AppError, toAppError } from '../kernel/index.ts'
 import type { ActionTarget } from './action-target.ts'
-import { otherRequest, outcomeOfError, unknownOutcome } from './outcome.ts'
+import { failedOutcome, otherRequest, outcomeOfError, unknownOutcome } from './outcome.ts'
 
 /** What submitting is called in the audit log, beside the operator's actions on a task. */
 export const submitAction = 'submit'
@@ -29,12 +29,7 @@ export interface SubmitRequest extends ActionTarget {
 
 const outcome = z.discriminatedUnion('status', [
   z.object({ status: z.literal('submitted'), created: z.int(), existing: z.int(), firstId: z.string() }),
-  z.object({
-    status: z.literal('failed'),
-    code: z.enum(errorCodes),
-    kind: z.enum(['user', 'operational', 'bug']),
-    message: z.string()
-  })
+  failedOutcome
 ])
 
 /** Records the intent, submits, and records what came of it. `record` must not throw: what is submitted is not taken back. */

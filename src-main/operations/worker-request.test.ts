@@ -1,34 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Audit, AuditEntry } from '../audit/index.ts'
 import { AppError, systemClock, type WorkerRequest } from '../kernel/index.ts'
+import { FakeAudit } from './fake-audit.fixture.ts'
 import { createOperations } from './index.ts'
 import type { WorkerRequestCall } from './index.ts'
-
-/** Keeps entries in an array. */
-class FakeAudit implements Audit {
-  readonly entries: AuditEntry[] = []
-  intentFails: AppError | undefined
-
-  intent: Audit['intent'] = async (intent) => {
-    await Promise.resolve()
-    if (this.intentFails) throw this.intentFails
-    const known = this.entries.find(({ requestId }) => requestId === intent.requestId)
-    if (known) return { status: 'repeated', entry: known }
-    const id = String(this.entries.length + 1)
-    this.entries.push({ ...intent, id, at: now, outcome: null, outcomeAt: null })
-    return { status: 'new', id }
-  }
-  outcome: Audit['outcome'] = async (id, outcome) => {
-    await Promise.resolve()
-    const n = Number(id) - 1
-    const entry = this.entries[n]
-    if (entry && entry.outcome === null) this.entries[n] = { ...entry, outcome, outcomeAt: now }
-  }
-  findRequest: Audit['findRequest'] = (id) => Promise.resolve(this.entries.find((entry) => entry.requestId === id))
-  list: Audit['list'] = () => Promise.resolve(this.entries)
-  unsettled: Audit['unsettled'] = () => Promise.resolve(this.entries.filter(({ outcome }) => outcome === null))
-  close: Audit['close'] = () => Promise.resolve()
-}
 
 /** Knows one worker, w-1. */
 class FakeStore {
@@ -50,7 +24,7 @@ let audit: FakeAudit
 let store: FakeStore
 beforeEach(() => {
   now = 1_000_000
-  audit = new FakeAudit()
+  audit = new FakeAudit(clock.now)
   store = new FakeStore()
 })
 

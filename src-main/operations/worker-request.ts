@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Audit } from '../audit/index.ts'
-import { AppError, errorCodes, toAppError, type WorkerRequest } from '../kernel/index.ts'
+import { AppError, toAppError, type WorkerRequest } from '../kernel/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
 import type { ActionTarget } from './action-target.ts'
-import { otherRequest, outcomeOfError, unknownOutcome } from './outcome.ts'
+import { failedOutcome, otherRequest, outcomeOfError, unknownOutcome } from './outcome.ts'
 
 /** What asking a worker is called in the audit log; `worker.wake` takes back what was asked. */
 export const workerActions = ['worker.quiet', 'worker.stop', 'worker.wake'] as const
@@ -29,12 +29,7 @@ export interface WorkerRequested {
 const outcome = z.discriminatedUnion('status', [
   z.object({ status: z.literal('requested') }),
   z.object({ status: z.literal('missing') }),
-  z.object({
-    status: z.literal('failed'),
-    code: z.enum(errorCodes),
-    kind: z.enum(['user', 'operational', 'bug']),
-    message: z.string()
-  })
+  failedOutcome
 ])
 type RequestOutcome = z.infer<typeof outcome>
 
