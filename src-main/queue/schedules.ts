@@ -4,6 +4,7 @@ import {
   AppError,
   misfireAfterMs,
   scheduleInput,
+  toAppError,
   type MisfireRule,
   type NewTask,
   type Schedule
@@ -158,6 +159,9 @@ export interface ScheduleAdvance {
   readonly submitted: number
 }
 
+/** A store's own submission. */
+export type SubmitTasks = (tasks: readonly NewTask[]) => Promise<SubmitResult[]>
+
 export interface DueSchedule extends CheckedSchedule {
   readonly nextAt: number
   readonly lastTickAt: number | null
@@ -168,11 +172,7 @@ export interface DueSchedule extends CheckedSchedule {
  * Submits what is due of one schedule. A tick that is refused (a quota, a payload that is not valid) is left out and counted as missed: the
  * next one may do better. Throws what is operational: then the ticks are still due, and those submitted are known by their keys.
  */
-export async function runTicks(
-  due: DueSchedule,
-  nowMs: number,
-  submit: (tasks: readonly NewTask[]) => Promise<SubmitResult[]>
-): Promise<ScheduleAdvance> {
+export async function runTicks(due: DueSchedule, nowMs: number, submit: SubmitTasks): Promise<ScheduleAdvance> {
   let { lastTickAt, lastTaskId } = due
   // By another program, which left the next tick where it was.
   if (!due.enabled) return { nextAt: null, lastTickAt, lastTaskId, missedMore: 0, problem: null, submitted: 0 }
@@ -196,7 +196,26 @@ export async function runTicks(
   return { nextAt, lastTickAt, lastTaskId, missedMore: missed + refused, problem, submitted }
 }
 
-export function problemText({ code, message }: AppError): string {
+/** What a row that is due leads to. One that is no schedule gets no tick until someone writes it anew. */
+export async function advanceOf(row: StoredSchedule, nowMs: number, submit: SubmitTasks): Promise<ScheduleAdvance> {
+  const { lastTickAt, lastTaskId, nextAt } = row
+  const unchanged = { lastTickAt, lastTaskId, missedMore: 0, submitted: 0 }
+  try {
+    const schedule = readSchedule(row)
+    if (nextAt === null) return { ...unchanged, nextAt: firstTick(schedule, nowMs), problem: null }
+    return await runTicks({ ...schedule, nextAt, lastTickAt, lastTaskId }, nowMs, submit)
+  } catch (error) {
+    const problem = toAppError(error)
+    if (problem.kind !== 'user') throw error
+    return { ...unchanged, nextAt: null, problem: problemText(problem) }
+  }
+}
+
+/** A change of the task alone does not lose a tick that is due. */
+export const keepsTick = (before: StoredSchedule, checked: CheckedSchedule): boolean =>
+  checked.enabled && before.cron === checked.cron && before.timeZone === checked.timeZone
+
+function problemText({ code, message }: AppError): string {
   return truncateUtf8(`${code}: ${message}`, scheduleLimits.problemBytes)
 }
 
@@ -216,7 +235,7 @@ export interface StoredSchedule {
 }
 
 /** Other programs may write the table too. Throws INVALID_INPUT for a row that is no schedule. */
-export function readSchedule(row: StoredSchedule): Schedule {
+function readSchedule(row: StoredSchedule): Schedule {
   const { name, cron, timeZone, misfire, enabled, ...rest } = row
   const parsed = scheduleInput.safeParse({ name, cron, timeZone, misfire, enabled, task: parseJson(row.task) })
   if (!parsed.success) throw invalid(`The schedule "${name}" is not valid: ${z.prettifyError(parsed.error)}`)

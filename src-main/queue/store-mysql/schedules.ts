@@ -1,29 +1,19 @@
+import { type Schedule, type ScheduleInput, type SqlDatabase, type SqlRow, type SqlRunner } from '../../kernel/index.ts'
 import {
-  toAppError,
-  type NewTask,
-  type Schedule,
-  type ScheduleInput,
-  type SqlDatabase,
-  type SqlRow,
-  type SqlRunner
-} from '../../kernel/index.ts'
-import {
+  advanceOf,
   checkSchedule,
-  firstTick,
-  problemText,
-  readSchedule,
+  keepsTick,
   requireRoomForSchedule,
-  runTicks,
   scheduleLimits,
   showSchedule,
   type ScheduleAdvance,
-  type StoredSchedule
+  type StoredSchedule,
+  type SubmitTasks
 } from '../schedules.ts'
-import type { ScheduleStore, SubmitResult } from '../task-store.ts'
+import type { ScheduleStore } from '../task-store.ts'
 import { count, rowId, text, textOrNull, time, timeOrNull, utcText } from './row-values.ts'
 
 type ScheduleRound = Awaited<ReturnType<ScheduleStore['runSchedules']>>
-type Submit = (tasks: readonly NewTask[]) => Promise<SubmitResult[]>
 
 const columns = `name, cron, time_zone, misfire, enabled, task, next_at, last_tick_at, last_task_id, missed, problem, updated_at`
 
@@ -76,18 +66,12 @@ export async function putSchedule(database: SqlDatabase, input: ScheduleInput): 
       checked.misfire,
       checked.enabled ? 1 : 0,
       JSON.stringify(checked.task),
-      keptTick(row, checked) ?? (checked.nextAt === null ? null : utcText(checked.nextAt))
+      (row && keepsTick(stored(row), checked) ? textOrNull(row, 'next_at') : null) ??
+        (checked.nextAt === null ? null : utcText(checked.nextAt))
     ])
   }
   // Writing the same once more changes nothing.
   await database.transaction(work, { readBack: () => Promise.resolve(undefined) })
-}
-
-/** A change of the task alone does not lose a tick that is due. */
-function keptTick(row: SqlRow | undefined, checked: ReturnType<typeof checkSchedule>): string | null {
-  if (!row || !checked.enabled) return null
-  const sameTiming = text(row, 'cron') === checked.cron && text(row, 'time_zone') === checked.timeZone
-  return sameTiming ? textOrNull(row, 'next_at') : null
 }
 
 export async function removeSchedule(database: SqlDatabase, name: string): Promise<boolean> {
@@ -96,13 +80,13 @@ export async function removeSchedule(database: SqlDatabase, name: string): Promi
 }
 
 /** One schedule after the other; one that fails does not keep the others from their ticks. */
-export async function runSchedules(database: SqlDatabase, submit: Submit): Promise<ScheduleRound> {
+export async function runSchedules(database: SqlDatabase, submit: SubmitTasks): Promise<ScheduleRound> {
   let submitted = 0
   const failures: unknown[] = []
   const due = [...(await database.execute(findDue)).rows, ...(await database.execute(findUncounted)).rows]
   for (const row of due) {
     try {
-      const done = await progressOf(row, submit)
+      const done = await advanceOf(stored(row), time(row, 'now'), submit)
       await write(database, row, done)
       submitted += done.submitted
     } catch (error) {
@@ -112,22 +96,6 @@ export async function runSchedules(database: SqlDatabase, submit: Submit): Promi
   if (failures.length > 0) throw failures[0]
   const [next] = (await database.execute(findNext)).rows
   return { submitted, nextInMs: next ? Math.max(0, time(next, 'next_at') - time(next, 'now')) : null }
-}
-
-/** A row that is no schedule gets no tick until someone writes it anew. */
-async function progressOf(row: SqlRow, submit: Submit): Promise<ScheduleAdvance> {
-  const now = time(row, 'now')
-  const { lastTickAt, lastTaskId, nextAt } = stored(row)
-  const unchanged = { lastTickAt, lastTaskId, missedMore: 0, submitted: 0 }
-  try {
-    const schedule = readSchedule(stored(row))
-    if (nextAt === null) return { ...unchanged, nextAt: firstTick(schedule, now), problem: null }
-    return await runTicks({ ...schedule, nextAt, lastTickAt, lastTaskId }, now, submit)
-  } catch (error) {
-    const problem = toAppError(error)
-    if (problem.kind !== 'user') throw error
-    return { ...unchanged, nextAt: null, problem: problemText(problem) }
-  }
 }
 
 async function write(database: SqlDatabase, row: SqlRow, done: ScheduleAdvance): Promise<void> {

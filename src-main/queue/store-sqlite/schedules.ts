@@ -1,22 +1,20 @@
-import { toAppError, type NewTask, type Schedule, type ScheduleInput } from '../../kernel/index.ts'
+import { type Schedule, type ScheduleInput } from '../../kernel/index.ts'
 import {
+  advanceOf,
   checkSchedule,
-  firstTick,
-  problemText,
-  readSchedule,
+  keepsTick,
   requireRoomForSchedule,
-  runTicks,
   scheduleLimits,
   showSchedule,
   type ScheduleAdvance,
-  type StoredSchedule
+  type StoredSchedule,
+  type SubmitTasks
 } from '../schedules.ts'
-import type { ScheduleStore, SubmitResult } from '../task-store.ts'
+import type { ScheduleStore } from '../task-store.ts'
 import { rowId, type QueueFile, type Session } from './queue-file.ts'
 import { toMicroseconds, toMs } from './task-rows.ts'
 
 type ScheduleRound = Awaited<ReturnType<ScheduleStore['runSchedules']>>
-type Submit = (tasks: readonly NewTask[]) => Promise<SubmitResult[]>
 
 interface ScheduleRow {
   readonly name: string
@@ -86,15 +84,10 @@ export function putSchedule(file: QueueFile, input: ScheduleInput): Promise<void
       misfire: checked.misfire,
       enabled: checked.enabled ? 1 : 0,
       task: JSON.stringify(checked.task),
-      nextAt: keptTick(before, checked) ?? microsecondsOrNull(checked.nextAt)
+      nextAt:
+        (before && keepsTick(stored(before), checked) ? before.next_at : null) ?? microsecondsOrNull(checked.nextAt)
     })
   })
-}
-
-/** A change of the task alone does not lose a tick that is due. */
-function keptTick(row: ScheduleRow | undefined, checked: ReturnType<typeof checkSchedule>): number | null {
-  if (!row || !checked.enabled) return null
-  return row.cron === checked.cron && row.time_zone === checked.timeZone ? row.next_at : null
 }
 
 export function removeSchedule(file: QueueFile, name: string): Promise<boolean> {
@@ -103,13 +96,13 @@ export function removeSchedule(file: QueueFile, name: string): Promise<boolean> 
 }
 
 /** One schedule after the other; one that fails does not keep the others from their ticks. */
-export async function runSchedules(file: QueueFile, submit: Submit): Promise<ScheduleRound> {
+export async function runSchedules(file: QueueFile, submit: SubmitTasks): Promise<ScheduleRound> {
   let submitted = 0
   const failures: unknown[] = []
   const { due, at } = await file.read(readDue)
   for (const row of due) {
     try {
-      const done = await progressOf(row, at / 1_000, submit)
+      const done = await advanceOf(stored(row), at / 1_000, submit)
       await file.write((session) => write(session, row, done))
       submitted += done.submitted
     } catch (error) {
@@ -128,21 +121,6 @@ const readDue = (session: Session): { due: ScheduleRow[]; at: number } => ({
 function readNextInMs(session: Session): number | null {
   const next = session.get<{ next_at: number }>(findNext)
   return next ? Math.max(0, (next.next_at - session.at) / 1_000) : null
-}
-
-/** A row that is no schedule gets no tick until someone writes it anew. */
-async function progressOf(row: ScheduleRow, nowMs: number, submit: Submit): Promise<ScheduleAdvance> {
-  const { lastTickAt, lastTaskId, nextAt } = stored(row)
-  const unchanged = { lastTickAt, lastTaskId, missedMore: 0, submitted: 0 }
-  try {
-    const schedule = readSchedule(stored(row))
-    if (nextAt === null) return { ...unchanged, nextAt: firstTick(schedule, nowMs), problem: null }
-    return await runTicks({ ...schedule, nextAt, lastTickAt, lastTaskId }, nowMs, submit)
-  } catch (error) {
-    const problem = toAppError(error)
-    if (problem.kind !== 'user') throw error
-    return { ...unchanged, nextAt: null, problem: problemText(problem) }
-  }
 }
 
 function write(session: Session, row: ScheduleRow, done: ScheduleAdvance): void {
