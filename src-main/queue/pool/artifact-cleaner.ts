@@ -1,8 +1,9 @@
 import type { Dirent } from 'node:fs'
 import { opendir, readdir, rmdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pause, type Clock, type LogLevel } from '../../kernel/index.ts'
+import type { Clock, LogLevel } from '../../kernel/index.ts'
 import { messageOf } from './error-text.ts'
+import { PacedLoop } from './paced-loop.ts'
 
 export interface ArtifactCleanerOptions {
   readonly artifactDir: string
@@ -23,33 +24,31 @@ const mostRemoved = 1_000
  */
 export class ArtifactCleaner {
   private readonly options: ArtifactCleanerOptions
-  private readonly stopped = new AbortController()
-  private loop: Promise<void> = Promise.resolve()
+  private readonly loop: PacedLoop
 
   constructor(options: ArtifactCleanerOptions) {
     this.options = options
+    const { clock } = options
+    const firstPauseMs = firstWithinMs * clock.random()
+    this.loop = new PacedLoop({ clock, firstPauseMs, round: (stopped) => this.round(stopped) })
   }
 
   start(): void {
-    this.loop = this.run()
+    this.loop.start()
   }
 
-  async stop(): Promise<void> {
-    this.stopped.abort()
-    await this.loop
+  stop(): Promise<void> {
+    return this.loop.stop()
   }
 
-  private async run(): Promise<void> {
+  private async round(stopped: AbortSignal): Promise<number> {
     const { clock, artifactDir, artifactDays, log } = this.options
-    let pauseMs = firstWithinMs * clock.random()
-    while (await pause(clock, pauseMs, this.stopped.signal)) {
-      const before = clock.now() - (artifactDays + 1) * dayMs
-      const round = new CleaningRound(before, this.stopped.signal)
-      await round.run(artifactDir)
-      if (round.failure !== undefined) log('warn', `an expired artifact was not removed: ${messageOf(round.failure)}`)
-      if (round.removed > 0) log('info', `removed ${round.removed} expired artifacts`)
-      pauseMs = everyMs * (0.8 + 0.4 * clock.random())
-    }
+    const before = clock.now() - (artifactDays + 1) * dayMs
+    const round = new CleaningRound(before, stopped)
+    await round.run(artifactDir)
+    if (round.failure !== undefined) log('warn', `an expired artifact was not removed: ${messageOf(round.failure)}`)
+    if (round.removed > 0) log('info', `removed ${round.removed} expired artifacts`)
+    return everyMs * (0.8 + 0.4 * clock.random())
   }
 }
 

@@ -1,6 +1,7 @@
-import { pause, type Clock } from '../../kernel/index.ts'
+import type { Clock } from '../../kernel/index.ts'
 import type { Recovered, TaskStore } from '../task-store.ts'
 import type { DatabaseState } from './database-state.ts'
+import { PacedLoop } from './paced-loop.ts'
 
 export interface RecoveryLoopOptions {
   readonly store: TaskStore
@@ -35,39 +36,31 @@ export async function recoverLeftBehind({ store, onRecovered, signal }: Recovery
 /** Ends what dead workers left behind. Every worker runs it, at its own moments. */
 export class RecoveryLoop {
   private readonly options: RecoveryLoopOptions
-  private readonly stopped = new AbortController()
-  private loop: Promise<void> = Promise.resolve()
+  private readonly loop: PacedLoop
 
   constructor(options: RecoveryLoopOptions) {
     this.options = options
+    const { clock, recoverMs } = options
+    const firstPauseMs = Math.min(recoverMs, 2_000) * clock.random()
+    this.loop = new PacedLoop({ clock, firstPauseMs, round: (stopped) => this.round(stopped) })
   }
 
   start(): void {
-    this.loop = this.run()
+    this.loop.start()
   }
 
-  async stop(): Promise<void> {
-    this.stopped.abort()
-    await this.loop
+  stop(): Promise<void> {
+    return this.loop.stop()
   }
 
-  private async run(): Promise<void> {
-    const { clock, recoverMs } = this.options
-    const { signal } = this.stopped
-    let pauseMs = Math.min(recoverMs, 2_000) * clock.random()
-    while (await pause(clock, pauseMs, signal)) {
-      await this.round()
-      pauseMs = recoverMs * (0.8 + 0.4 * clock.random())
-    }
-  }
-
-  private async round(): Promise<void> {
-    const { store, database, onRecovered } = this.options
+  private async round(stopped: AbortSignal): Promise<number> {
+    const { store, clock, database, recoverMs, onRecovered } = this.options
     try {
-      await recoverLeftBehind({ store, onRecovered, signal: this.stopped.signal })
+      await recoverLeftBehind({ store, onRecovered, signal: stopped })
       database.succeeded('recovery')
     } catch (error) {
       database.failed('recovery', error)
     }
+    return recoverMs * (0.8 + 0.4 * clock.random())
   }
 }

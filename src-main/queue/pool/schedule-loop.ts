@@ -1,7 +1,8 @@
-import { pause, type Clock } from '../../kernel/index.ts'
+import type { Clock } from '../../kernel/index.ts'
 import type { ScheduleStore } from '../task-store.ts'
 import { Backoff } from './backoff.ts'
 import type { DatabaseState } from './database-state.ts'
+import { PacedLoop } from './paced-loop.ts'
 
 export interface ScheduleLoopOptions {
   readonly store: ScheduleStore
@@ -27,27 +28,21 @@ export function scheduleWaitMs(nextInMs: number | null, clock: Clock): number {
 export class ScheduleLoop {
   private readonly options: ScheduleLoopOptions
   private readonly backoff: Backoff
-  private readonly stopped = new AbortController()
-  private loop: Promise<void> = Promise.resolve()
+  private readonly loop: PacedLoop
 
   constructor(options: ScheduleLoopOptions) {
     this.options = options
+    const { clock } = options
+    this.loop = new PacedLoop({ clock, firstPauseMs: spreadMs * clock.random(), round: () => this.round() })
     this.backoff = new Backoff(options.clock, { firstMs: 500, capMs: longestScheduleWaitMs })
   }
 
   start(): void {
-    this.loop = this.run()
+    this.loop.start()
   }
 
-  async stop(): Promise<void> {
-    this.stopped.abort()
-    await this.loop
-  }
-
-  private async run(): Promise<void> {
-    const { clock } = this.options
-    let waitMs = spreadMs * clock.random()
-    while (await pause(clock, waitMs, this.stopped.signal)) waitMs = await this.round()
+  stop(): Promise<void> {
+    return this.loop.stop()
   }
 
   private async round(): Promise<number> {
