@@ -182,8 +182,8 @@ CREATE TABLE taskdeck_policy (
   -- QUEUE (name ''), TYPE or OWNER; the name * says what the own row of a type or owner leaves NULL. Nothing of OWNER bounds tasks without one.
   scope VARCHAR(8) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   name VARCHAR(100) NOT NULL,
-  -- 0: nothing of it is claimed.
-  enabled TINYINT UNSIGNED NOT NULL DEFAULT 1,
+  -- 0: nothing of it is claimed. 1: also when * has 0. NULL: as * says, else 1.
+  enabled TINYINT UNSIGNED NULL,
   max_running INT UNSIGNED NULL,
   max_unfinished INT UNSIGNED NULL,
   -- The rest is for types (and QUEUE as the default of all types).

@@ -171,8 +171,8 @@ CREATE TABLE taskdeck_policy (
   -- QUEUE (name ''), TYPE or OWNER; the name * says what the own row of a type or owner leaves NULL. Nothing of OWNER bounds tasks without one.
   scope TEXT NOT NULL,
   name TEXT NOT NULL,
-  -- 0: nothing of it is claimed.
-  enabled INTEGER NOT NULL DEFAULT 1,
+  -- 0: nothing of it is claimed. 1: also when * has 0. NULL: as * says, else 1.
+  enabled INTEGER,
   max_running INTEGER,
   max_unfinished INTEGER,
   -- The rest is for types (and QUEUE as the default of all types).

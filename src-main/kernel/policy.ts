@@ -3,8 +3,8 @@ import { retryPolicy, taskLimits } from './task.ts'
 
 /**
  * What an operator sets for the whole queue, a type or an owner. It takes effect with each worker's next poll, without a restart.
- * The name `*` says, for each type or owner, what its own policy leaves at null, and `enabled` for those without one; the whole queue's name is ''. Tasks without an owner are
- * nobody's: nothing of OWNER bounds them.
+ * The name `*` says, for each type or owner, what its own policy leaves at null; the whole queue's name is ''. Tasks without an owner are nobody's: nothing of
+ * OWNER bounds them.
  */
 export const policyScope = z.enum(['QUEUE', 'TYPE', 'OWNER'])
 export type PolicyScope = z.infer<typeof policyScope>
@@ -16,8 +16,8 @@ export const policy = z
   .object({
     scope: policyScope,
     name: z.string().max(taskLimits.typeLength),
-    /** False: nothing of it is claimed; what runs goes on. */
-    enabled: z.boolean().default(true),
+    /** False: nothing of it is claimed; what runs goes on. True: also while `*` is not enabled. What nobody says is enabled. */
+    enabled: z.boolean().nullable().default(null),
     /** Leased tasks at once, over all workers; exact. Of `*`: for each type or owner by itself. 0 claims nothing. */
     maxRunning: limit,
     /** Quota: tasks that have not ended, the running ones included. A submission beyond it is refused with QUOTA_EXCEEDED. */

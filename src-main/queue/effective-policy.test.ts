@@ -36,11 +36,28 @@ describe('EffectivePolicies', () => {
       { scope: 'TYPE', name: 't', maxAttempts: 2 },
       { scope: 'TYPE', name: 'u', maxRunning: 0 }
     )
-    expect(policies.ofType('t')).toMatchObject({ enabled: true, maxRunning: 3, rate: { count: 1, periodMs: 1_000 } })
+    expect(policies.ofType('t')).toMatchObject({ enabled: false, maxRunning: 3, rate: { count: 1, periodMs: 1_000 } })
     expect(policies.ofType('u').maxRunning).toBe(0)
     expect(policies.ofType('v')).toMatchObject({ enabled: false, maxRunning: 3 })
     expect(made({ scope: 'QUEUE', name: '', maxRunning: 50 }).ofType('t').maxRunning).toBeNull()
     expect(policies.queue.maxRunning).toBe(50)
+  })
+
+  it('leaves enabled to * unless the own policy says it, and to nobody else', () => {
+    const policies = made(
+      { scope: 'QUEUE', name: '', enabled: false },
+      { scope: 'TYPE', name: '*', enabled: false },
+      { scope: 'TYPE', name: 'silent', maxRunning: 5 },
+      { scope: 'TYPE', name: 'on', enabled: true },
+      { scope: 'OWNER', name: '*', enabled: false },
+      { scope: 'OWNER', name: 'silent', maxRunning: 5 },
+      { scope: 'OWNER', name: 'on', enabled: true }
+    )
+    const names = ['silent', 'on', 'none']
+    expect(names.map((name) => policies.ofType(name).enabled)).toEqual([false, true, false])
+    expect(names.map((name) => policies.ofOwner(name).enabled)).toEqual([false, true, false])
+    expect(made({ scope: 'QUEUE', name: '', enabled: false }).ofType('t').enabled).toBe(true)
+    expect([policies.queue.enabled, EffectivePolicies.none.queue.enabled]).toEqual([false, true])
   })
 
   it('knows owners by name and by *', () => {

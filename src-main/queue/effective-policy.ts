@@ -6,15 +6,18 @@ const defaultMaxAttempts = 5
 /** What holds for all tasks of one type. Null: no such limit, or left to the worker (lease, timeout). */
 export interface TypePolicy extends Pick<
   Policy,
-  'enabled' | 'maxRunning' | 'maxUnfinished' | 'rate' | 'retriesPerMinute' | 'timeoutMs' | 'leaseMs'
+  'maxRunning' | 'maxUnfinished' | 'rate' | 'retriesPerMinute' | 'timeoutMs' | 'leaseMs'
 > {
+  readonly enabled: boolean
   readonly maxAttempts: number
   readonly retryPolicy: RetryPolicy
   readonly fair: boolean
 }
 
 /** What holds for one owner, over all types; and for the whole queue. */
-export type ScopeLimits = Pick<Policy, 'enabled' | 'maxRunning' | 'maxUnfinished'>
+export interface ScopeLimits extends Pick<Policy, 'maxRunning' | 'maxUnfinished'> {
+  readonly enabled: boolean
+}
 
 /** What a task itself says; null leaves it to the policies. */
 export interface OwnTerms {
@@ -32,6 +35,13 @@ export interface TaskTerms {
 const keyOf = (scope: Policy['scope'], name: string): string => `${scope} ${name}`
 const open: ScopeLimits = { enabled: true, maxRunning: null, maxUnfinished: null }
 
+/** What the one leaves open is what the others say. */
+const limitsOf = (own: Policy | undefined, others?: Policy): ScopeLimits => ({
+  enabled: own?.enabled ?? others?.enabled ?? open.enabled,
+  maxRunning: own?.maxRunning ?? others?.maxRunning ?? open.maxRunning,
+  maxUnfinished: own?.maxUnfinished ?? others?.maxUnfinished ?? open.maxUnfinished
+})
+
 /**
  * The policies that are set, and what follows from them. Each value by itself: what the type's or owner's own policy leaves at null
  * is what `*` says; attempts, retries, timeout, lease and fairness then are what the queue says.
@@ -48,8 +58,8 @@ export class EffectivePolicies {
 
   constructor(policies: readonly Policy[]) {
     this.byKey = new Map(policies.map((policy) => [keyOf(policy.scope, policy.name), policy]))
-    this.queue = this.byKey.get(keyOf('QUEUE', '')) ?? open
-    const limiting = (policy: Policy): boolean => !policy.enabled || policy.maxRunning !== null
+    this.queue = limitsOf(this.byKey.get(keyOf('QUEUE', '')))
+    const limiting = (policy: Policy): boolean => policy.enabled === false || policy.maxRunning !== null
     this.limitsOwners = policies.some((policy) => policy.scope === 'OWNER' && limiting(policy))
   }
 
@@ -72,13 +82,7 @@ export class EffectivePolicies {
   /** Tasks without an owner are nobody's: nothing of OWNER bounds them. */
   ofOwner(owner: string): ScopeLimits {
     if (owner === '') return open
-    const own = this.byKey.get(keyOf('OWNER', owner))
-    const others = this.byKey.get(keyOf('OWNER', '*'))
-    return {
-      enabled: (own ?? others ?? open).enabled,
-      maxRunning: own?.maxRunning ?? others?.maxRunning ?? null,
-      maxUnfinished: own?.maxUnfinished ?? others?.maxUnfinished ?? null
-    }
+    return limitsOf(this.byKey.get(keyOf('OWNER', owner)), this.byKey.get(keyOf('OWNER', '*')))
   }
 
   /** What the task says, else what holds for its type. */
@@ -98,10 +102,8 @@ export class EffectivePolicies {
     const first = <K extends keyof Policy>(field: K): Policy[K] | null =>
       own?.[field] ?? others?.[field] ?? queue?.[field] ?? null
     return {
-      enabled: (own ?? others ?? open).enabled,
       // The queue's own limits are for all types together, not for each.
-      maxRunning: own?.maxRunning ?? others?.maxRunning ?? null,
-      maxUnfinished: own?.maxUnfinished ?? others?.maxUnfinished ?? null,
+      ...limitsOf(own, others),
       rate: own?.rate ?? others?.rate ?? null,
       retriesPerMinute: own?.retriesPerMinute ?? others?.retriesPerMinute ?? null,
       maxAttempts: first('maxAttempts') ?? defaultMaxAttempts,

@@ -44,6 +44,22 @@ export function describeLimits(queue: QueueUnderTest): void {
       expect(owners(await claimNow({ types: ['t', 'off'] }))).toEqual(['on', 'on'])
     })
 
+    it('is a type or owner with a policy of its own too while * is not, unless that says that it is', async () => {
+      await submitMany(1, { type: 'silent', owner: 'o' })
+      await submitMany(1, { type: 'on', owner: 'o' })
+      const types = ['silent', 'on']
+      await set({ scope: 'TYPE', name: 'silent', maxRunning: 5 })
+      await set({ scope: 'TYPE', name: 'on', enabled: true })
+      await set({ scope: 'OWNER', name: 'o', maxRunning: 5 })
+      await set({ scope: 'OWNER', name: '*', enabled: false })
+      expect(await claimNow({ types })).toEqual([])
+      await set({ scope: 'OWNER', name: 'o', enabled: true })
+      await set({ scope: 'TYPE', name: '*', enabled: false })
+      expect((await claimNow({ types })).map(({ type }) => type)).toEqual(['on'])
+      await queue.store.removePolicy('TYPE', '*')
+      expect((await claimNow({ types })).map(({ type }) => type)).toEqual(['silent'])
+    })
+
     it('leaves tasks without an owner alone when it is every owner', async () => {
       await set({ scope: 'OWNER', name: '*', enabled: false, maxRunning: 0 })
       await submitMany(2, { owner: 'o', priority: 0 })

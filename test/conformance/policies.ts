@@ -33,7 +33,7 @@ export function describePolicies(queue: QueueUnderTest): void {
       expect((await queue.store.policies())[2]).toEqual(full)
       await queue.store.setPolicy({ scope: 'TYPE', name: 't', maxAttempts: 2 })
       expect((await queue.store.policies())[2]).toMatchObject({
-        enabled: true,
+        enabled: null,
         maxRunning: null,
         rate: null,
         fair: null

@@ -91,7 +91,7 @@ const expected = {
     afterClose: 'CONNECTION_LOST',
     policiesAfterClose: 'CONNECTION_LOST'
   },
-  policies: [{ scope: 'TYPE', name: 'greet', maxRunning: 2, enabled: true }]
+  policies: [{ scope: 'TYPE', name: 'greet', maxRunning: 2, enabled: null }]
 }
 
 describe('a service with the packed package', () => {

@@ -203,7 +203,7 @@ describe.each([
     const { store, run } = await open()
     await run('policy')
     await run('policy')
-    expect(await store.policies()).toMatchObject([{ scope: 'TYPE', name: 'mail.send', maxRunning: 4, enabled: true }])
+    expect(await store.policies()).toMatchObject([{ scope: 'TYPE', name: 'mail.send', maxRunning: 4, enabled: null }])
     await run('schedule')
     await store.runSchedules()
     const [schedule] = await store.schedules()

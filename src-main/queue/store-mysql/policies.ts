@@ -37,7 +37,7 @@ export async function setPolicy(runner: SqlRunner, input: PolicyInput): Promise<
   if (row && count(row, 'n') >= mostPolicies) throw tooManyPolicies()
   await runner.execute(write, [
     ...scope,
-    policy.enabled ? 1 : 0,
+    bitOrNull(policy.enabled),
     policy.maxRunning,
     policy.maxUnfinished,
     policy.rate?.count ?? null,
@@ -47,7 +47,7 @@ export async function setPolicy(runner: SqlRunner, input: PolicyInput): Promise<
     policy.retriesPerMinute,
     policy.timeoutMs,
     policy.leaseMs,
-    policy.fair === null ? null : policy.fair ? 1 : 0
+    bitOrNull(policy.fair)
   ])
 }
 
@@ -58,17 +58,23 @@ export async function removePolicy(runner: SqlRunner, scope: PolicyScope, name: 
 /** The columns' collation takes names for the same that differ only in spaces at their end; here they are cut off instead. */
 export const storedName = (name: string): string => name.replace(/ +$/, '')
 
+const bitOrNull = (value: boolean | null): number | null => (value === null ? null : value ? 1 : 0)
+
+function isSetOrNull(row: SqlRow, column: string): boolean | null {
+  const value = countOrNull(row, column)
+  return value === null ? null : value !== 0
+}
+
 /** None for a row of a scope that we do not know: someone else wrote it. */
 function toPolicy(row: SqlRow): Policy[] {
   const scope = policyScope.safeParse(row['scope'])
   if (!scope.success) return []
   const [rateCount, periodMs] = [countOrNull(row, 'rate_count'), countOrNull(row, 'rate_period_ms')]
-  const fair = countOrNull(row, 'fair')
   return [
     {
       scope: scope.data,
       name: storedName(text(row, 'name')),
-      enabled: count(row, 'enabled') !== 0,
+      enabled: isSetOrNull(row, 'enabled'),
       maxRunning: countOrNull(row, 'max_running'),
       maxUnfinished: countOrNull(row, 'max_unfinished'),
       rate: rateCount === null || periodMs === null || periodMs < 1 ? null : { count: rateCount, periodMs },
@@ -77,7 +83,7 @@ function toPolicy(row: SqlRow): Policy[] {
       retriesPerMinute: countOrNull(row, 'retries_per_minute') || null,
       timeoutMs: countOrNull(row, 'timeout_ms'),
       leaseMs: countOrNull(row, 'lease_ms'),
-      fair: fair === null ? null : fair !== 0
+      fair: isSetOrNull(row, 'fair')
     }
   ]
 }

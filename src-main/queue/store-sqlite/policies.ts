@@ -23,7 +23,7 @@ INSERT OR REPLACE INTO taskdeck_policy (
 interface PolicyRow {
   readonly scope: string
   readonly name: string
-  readonly enabled: number
+  readonly enabled: number | null
   readonly max_running: number | null
   readonly max_unfinished: number | null
   readonly rate_count: number | null
@@ -53,11 +53,11 @@ export async function setPolicy(file: QueueFile, input: PolicyInput): Promise<vo
     session.run(write, {
       ...plain,
       at: session.at,
-      enabled: enabled ? 1 : 0,
+      enabled: bitOrNull(enabled),
       rateCount: rate?.count ?? null,
       ratePeriodMs: rate?.periodMs ?? null,
       retryPolicy: retryPolicy === null ? null : JSON.stringify(retryPolicy),
-      fair: fair === null ? null : fair ? 1 : 0
+      fair: bitOrNull(fair)
     })
   })
 }
@@ -68,6 +68,9 @@ export const removePolicy = (file: QueueFile, scope: PolicyScope, name: string):
     return session.run(remove, { scope, name }).changes > 0
   })
 
+const bitOrNull = (value: boolean | null): number | null => (value === null ? null : value ? 1 : 0)
+const isSetOrNull = (value: number | null): boolean | null => (value === null ? null : value !== 0)
+
 /** None for a row of a scope that we do not know: someone else wrote it. */
 function toPolicy(row: PolicyRow): Policy[] {
   const scope = policyScope.safeParse(row.scope)
@@ -77,7 +80,7 @@ function toPolicy(row: PolicyRow): Policy[] {
     {
       scope: scope.data,
       name: row.name,
-      enabled: row.enabled !== 0,
+      enabled: isSetOrNull(row.enabled),
       maxRunning: row.max_running,
       maxUnfinished: row.max_unfinished,
       rate: count === null || periodMs === null || periodMs < 1 ? null : { count, periodMs },
@@ -86,7 +89,7 @@ function toPolicy(row: PolicyRow): Policy[] {
       retriesPerMinute: row.retries_per_minute || null,
       timeoutMs: row.timeout_ms,
       leaseMs: row.lease_ms,
-      fair: row.fair === null ? null : row.fair !== 0
+      fair: isSetOrNull(row.fair)
     }
   ]
 }
