@@ -1,4 +1,5 @@
 import { isTerminal, type AfterFailure, type TaskState } from '../kernel/index.ts'
+import type { Recovered } from './task-store.ts'
 
 /** Dependents that one transaction releases or fails at most, and the levels of a failing chain that it goes down. */
 export const endingLimits = { dependents: 500, levels: 10, parents: 100 } as const
@@ -32,6 +33,10 @@ export function stepOfDependent(task: WaitingTask, ends: readonly DependencyEnd[
 }
 
 const failsWith = ({ isGood, afterFailure }: DependencyEnd): boolean => !isGood && afterFailure === 'FAIL'
+
+/** As a store's results say it: whether some of what an end changed may be due now. */
+export const releasedAmong = (changed: readonly Pick<Recovered, 'state'>[]): { readonly releasedDependents?: true } =>
+  changed.some(({ state }) => state === 'QUEUED') ? { releasedDependents: true } : {}
 
 /** What a new task starts with, by the states of the tasks that it names. */
 export function startAfter(

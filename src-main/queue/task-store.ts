@@ -130,6 +130,8 @@ export type Settlement = {
 export interface SettleResult {
   readonly fence: Fence
   readonly state: TaskState | undefined
+  /** This end, or another one of the same call, let tasks go on that waited for it: they may be due. Not repeated for a repeated settlement. */
+  readonly releasedDependents?: true
 }
 
 export interface Recovered {
@@ -141,7 +143,13 @@ export interface Recovered {
 }
 
 export type ActionResult =
-  | { readonly status: 'done'; readonly from: TaskState; readonly to: TaskState }
+  | {
+      readonly status: 'done'
+      readonly from: TaskState
+      readonly to: TaskState
+      /** Its end let tasks go on that waited for it. */
+      readonly releasedDependents?: true
+    }
   /** The task's state does not allow it (any more). */
   | { readonly status: 'refused'; readonly state: TaskState }
   | { readonly status: 'missing' }

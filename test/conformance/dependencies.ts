@@ -120,6 +120,48 @@ export function describeDependencies(queue: QueueUnderTest): void {
       expect((await queue.detail(known)).waitsFor).toHaveLength(1)
     })
 
+    it('that let a task go on are told by what ended the task that it waited for', async () => {
+      const settled = async (taskId: string, outcome: 'SUCCESS' | 'FAILED') => {
+        const { fence } = (await queue.claim(1))[0]!
+        expect(fence.taskId).toBe(taskId)
+        const end = outcome === 'SUCCESS' ? { fence, outcome, result: null } : { fence, outcome, error: failure }
+        return (await queue.store.settle([end]))[0]
+      }
+      const parents = [await queue.submit(), await queue.submit(), await queue.submit(), await queue.submit()]
+      const [first, second, third, alone] = parents as [string, string, string, string]
+      await childOf([first, second])
+      await childOf([third])
+      expect(await settled(first, 'SUCCESS')).not.toHaveProperty('releasedDependents')
+      expect(await settled(second, 'SUCCESS')).toMatchObject({ state: 'SUCCESS', releasedDependents: true })
+      expect(await settled(third, 'FAILED')).not.toHaveProperty('releasedDependents')
+      expect(await settled(alone, 'SUCCESS')).not.toHaveProperty('releasedDependents')
+      const [cancelled, plain] = [await queue.submit(), await queue.submit()]
+      await childOf([cancelled], { afterFailure: 'RELEASE' })
+      expect(await queue.store.act(cancelled, 'cancel')).toMatchObject({ to: 'CANCELLED', releasedDependents: true })
+      expect(await queue.store.act(plain, 'cancel')).not.toHaveProperty('releasedDependents')
+    })
+
+    it('that let more go on than one transaction may are told too', async () => {
+      const parent = await queue.running()
+      await queue.store.submit(Array.from({ length: 600 }, () => task({ type: 'child', after: [parent.taskId] })))
+      const [result] = await queue.store.settle([{ fence: parent, outcome: 'SUCCESS', result: null }])
+      expect(result).toMatchObject({ state: 'SUCCESS', releasedDependents: true })
+    })
+
+    it('that go on when a lease or a deadline is over are told by the recovery', async () => {
+      const [late, lost] = [await queue.submit({ type: 'late' }), (await queue.running({ maxAttempts: 1 })).taskId]
+      const children = [
+        await childOf([late], { afterFailure: 'RELEASE' }),
+        await childOf([lost], { afterFailure: 'RELEASE' })
+      ]
+      await queue.passDeadline(late)
+      await queue.shift(lost, 'lease_until', -3_600_000)
+      const recovered = await queue.store.recover(100)
+      const released = recovered.filter(({ state }) => state === 'QUEUED')
+      expect(released.map(({ taskId }) => taskId).sort()).toEqual(children.sort())
+      expect(recovered).toHaveLength(4)
+    })
+
     it('named twice count once', async () => {
       const parent = await queue.submit()
       const child = await childOf([parent, parent])

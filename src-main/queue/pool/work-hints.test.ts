@@ -2,10 +2,11 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { deadLetterFilter, newTask, systemClock, type NewTaskInput } from '../../kernel/index.ts'
-import type { ActionResult, SettleResult, SubmitResult, TaskStore } from '../task-store.ts'
+import type { ActionResult, Recovered, SettleResult, SubmitResult, TaskStore } from '../task-store.ts'
 import { HintListener, hintText, loopback } from './hint-listener.ts'
 import { withHints } from './work-hints.ts'
 
+const fence = { taskId: '1', workerId: 'w', attempt: 1 }
 const task = (input: Partial<NewTaskInput> = {}) => newTask.parse({ type: 't', payload: '{}', ...input })
 
 describe('withHints', () => {
@@ -44,6 +45,8 @@ describe('withHints', () => {
       submit: (): Promise<SubmitResult[]> => Promise.resolve([answer]),
       act: () => Promise.resolve(action),
       settle: () => Promise.resolve(settled),
+      recover: (): Promise<Recovered[]> =>
+        Promise.resolve([{ taskId: '1', type: 't', reason: 'DEPENDENCY', state: 'QUEUED' }]),
       replay: () => Promise.resolve({ changed: 2, skipped: 0, nextCursor: null }),
       resolveDeadLetter: () => Promise.resolve(action),
       setPolicy: () => Promise.resolve(),
@@ -88,10 +91,25 @@ describe('withHints', () => {
     [
       'handed back',
       () => {
-        settled = [{ fence: { taskId: '1', workerId: 'w', attempt: 1 }, state: 'QUEUED' }]
+        settled = [{ fence, state: 'QUEUED' }]
         return store.settle([])
       }
-    ]
+    ],
+    [
+      'waiting for another one that ended',
+      () => {
+        settled = [{ fence, state: 'SUCCESS', releasedDependents: true }]
+        return store.settle([])
+      }
+    ],
+    [
+      'waiting for another one that was cancelled',
+      () => {
+        action = { status: 'done', from: 'QUEUED', to: 'CANCELLED', releasedDependents: true }
+        return store.act('1', 'cancel')
+      }
+    ],
+    ['released by recovery', () => store.recover(10)]
   ])('tells workers of a task that was %s', async (_what, work) => {
     await work()
     await hinted.promise
@@ -113,6 +131,13 @@ describe('withHints', () => {
       () => {
         action = { status: 'done', from: 'QUEUED', to: 'CANCELLED' }
         return store.act('1', 'cancel')
+      }
+    ],
+    [
+      'ended, and nothing waited for it',
+      () => {
+        settled = [{ fence, state: 'SUCCESS' }]
+        return store.settle([])
       }
     ]
   ])('tells nobody of a task that %s', async (_what, work) => {

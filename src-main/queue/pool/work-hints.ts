@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { hostname } from 'node:os'
-import { AppError, withDeadline, type Clock, type NewTask } from '../../kernel/index.ts'
+import { AppError, withDeadline, type Clock, type NewTask, type TaskState } from '../../kernel/index.ts'
 import type { ActionResult, SettleResult, SubmitResult, TaskStore } from '../task-store.ts'
 import { hintText, loopback } from './hint-listener.ts'
 
@@ -36,7 +36,16 @@ export function withHints<Store extends TaskStore>(store: Store, options: WorkHi
 
 type Telling = Pick<
   TaskStore,
-  'submit' | 'act' | 'settle' | 'replay' | 'resolveDeadLetter' | 'runSchedules' | 'setPolicy' | 'removePolicy' | 'close'
+  | 'submit'
+  | 'act'
+  | 'settle'
+  | 'recover'
+  | 'replay'
+  | 'resolveDeadLetter'
+  | 'runSchedules'
+  | 'setPolicy'
+  | 'removePolicy'
+  | 'close'
 >
 
 function tellingMethods(store: TaskStore, hints: WorkHints): Telling {
@@ -47,10 +56,11 @@ function tellingMethods(store: TaskStore, hints: WorkHints): Telling {
   const always = (): boolean => true
   return {
     submit: async (tasks) => tellIf((results) => madeDue(tasks, results), await store.submit(tasks)),
-    act: async (...call) => tellIf(isQueued, await store.act(...call)),
+    act: async (...call) => tellIf(madeWaiting, await store.act(...call)),
     settle: async (settlements) => tellIf(letGo, await store.settle(settlements)),
+    recover: async (limit) => tellIf((tasks) => tasks.some(isQueued), await store.recover(limit)),
     replay: async (...call) => tellIf(({ changed }) => changed > 0, await store.replay(...call)),
-    resolveDeadLetter: async (...call) => tellIf(isQueued, await store.resolveDeadLetter(...call)),
+    resolveDeadLetter: async (...call) => tellIf(madeWaiting, await store.resolveDeadLetter(...call)),
     runSchedules: async () => tellIf(({ submitted }) => submitted > 0, await store.runSchedules()),
     // What was disabled or at its limit may be taken now.
     setPolicy: async (policy) => tellIf(always, await store.setPolicy(policy)),
@@ -62,14 +72,19 @@ function tellingMethods(store: TaskStore, hints: WorkHints): Telling {
   }
 }
 
-const isQueued = (result: ActionResult): boolean => result.status === 'done' && result.to === 'QUEUED'
+const isQueued = ({ state }: { readonly state: TaskState | undefined }): boolean => state === 'QUEUED'
+
+/** The task itself, or those that waited for it. */
+const madeWaiting = (result: ActionResult): boolean =>
+  result.status === 'done' && (isQueued({ state: result.to }) || result.releasedDependents === true)
 
 /** One that is due later is found by a poll: no clock but the database's says when that is. */
 const madeDue = (tasks: readonly NewTask[], results: readonly SubmitResult[]): boolean =>
   results.some(({ status }, index) => status === 'created' && !tasks[index]?.held && tasks[index]?.runAt === null)
 
-/** Handed back. */
-const letGo = (results: readonly SettleResult[]): boolean => results.some(({ state }) => state === 'QUEUED')
+/** Handed back; or ended, and others waited for that. */
+const letGo = (results: readonly SettleResult[]): boolean =>
+  results.some((result) => isQueued(result) || result.releasedDependents === true)
 
 class WorkHints {
   private readonly store: TaskStore

@@ -3,13 +3,15 @@ import {
   nextState,
   type OperatorAction,
   type SqlDatabase,
+  type SqlRow,
   type SqlRunner,
   type SqlValue,
   type TaskState
 } from '../../kernel/index.ts'
+import { releasedAmong } from '../dependents.ts'
 import type { ActionResult } from '../task-store.ts'
 import { closeLetters } from './dead-letters.ts'
-import { finishSome, settleDependents } from './endings.ts'
+import { finishSome, settleDependents, type EndedTask, type SettledDependents } from './endings.ts'
 import { countAgain } from './quotas.ts'
 import { count, rowId, text } from './row-values.ts'
 import { marks, padded, perLength } from './statement-text.ts'
@@ -53,7 +55,7 @@ export async function act(database: SqlDatabase, taskId: string, action: Operato
   const id = rowId(taskId)
   if (id === undefined) return { status: 'missing' }
   let result: ActionResult = { status: 'missing' }
-  let leavesDependents = false
+  let dependents: SettledDependents = { changed: [], isUnfinished: false }
   const work = async (runner: SqlRunner): Promise<ActionResult> => {
     // Gates come before tasks, as in a submission.
     if (action === 'retry') await countAgainFor(runner, id)
@@ -62,9 +64,7 @@ export async function act(database: SqlDatabase, taskId: string, action: Operato
       ? await changeState(runner, id, text(row, 'state') as TaskState, action)
       : { status: 'missing' }
     result = now
-    leavesDependents = false
-    if (row && now.status === 'done' && isTerminal(now.to) && count(row, 'has_dependents') === 1)
-      leavesDependents = await settleDependents(runner, [{ taskId: id.toString(), state: now.to }])
+    dependents = await settleDependents(runner, endedBy(id, row, now))
     return result
   }
   // The row in the state that the change leads to: it was made (by us, or by someone who wanted the same).
@@ -73,8 +73,14 @@ export async function act(database: SqlDatabase, taskId: string, action: Operato
     return result.status !== 'done' || (row && text(row, 'state') === result.to) ? result : undefined
   }
   const done = await database.transaction(work, { readBack })
-  if (leavesDependents) await finishSome(database)
-  return done
+  if (done.status !== 'done') return done
+  return { ...done, ...releasedAmong(await finishSome(database, dependents)) }
+}
+
+/** The task, when its end is one that others wait for. */
+function endedBy(id: bigint, row: SqlRow | undefined, result: ActionResult): EndedTask[] {
+  if (!row || result.status !== 'done' || !isTerminal(result.to) || count(row, 'has_dependents') !== 1) return []
+  return [{ taskId: id.toString(), state: result.to }]
 }
 
 async function countAgainFor(runner: SqlRunner, id: SqlValue): Promise<void> {

@@ -9,7 +9,7 @@ import {
 } from '../../kernel/index.ts'
 import { writeDeadLetters } from './dead-letters.ts'
 import { endPlainSuccesses, mostPlainResult, type PlainSuccess } from './end-successes.ts'
-import { settleDependents } from './endings.ts'
+import { settleDependents, type SettledDependents } from './endings.ts'
 import { microseconds } from './row-values.ts'
 import { leased } from './statement-text.ts'
 import { finished } from './task-rows.ts'
@@ -85,10 +85,10 @@ FROM ${endedRows}
 ON DUPLICATE KEY UPDATE taskdeck_attempt.task_id = taskdeck_attempt.task_id`
 
 /**
- * Writes the tasks' next states, the attempts' rows and dead letters, and lets those go on that waited for the tasks. Whether dependents are
- * left to `finishSome`.
+ * Writes the tasks' next states, the attempts' rows and dead letters, and lets those go on that waited for the tasks. What it could not see
+ * to is left to `finishSome`.
  */
-export async function endAttempts(runner: SqlRunner, ends: readonly AttemptEnd[]): Promise<boolean> {
+export async function endAttempts(runner: SqlRunner, ends: readonly AttemptEnd[]): Promise<SettledDependents> {
   const { plain, others } = withoutPlain(ends)
   await endPlainSuccesses(runner, plain)
   for (const { json, rows } of jsonBatches(others.map(toJson))) {

@@ -84,17 +84,25 @@ export interface EndedTask {
   readonly state: TaskState
 }
 
-/** Whether something is left to `finishEndings`. `ended` are those that others wait for. */
-export async function settleDependents(runner: SqlRunner, ended: readonly EndedTask[]): Promise<boolean> {
-  if (ended.length === 0) return false
+/** What became of tasks that waited for others. */
+export interface SettledDependents {
+  /** Released and failed ones. */
+  readonly changed: readonly Recovered[]
+  /** Something is left to `finishSome`. */
+  readonly isUnfinished: boolean
+}
+
+/** `ended` are those that others wait for. */
+export async function settleDependents(runner: SqlRunner, ended: readonly EndedTask[]): Promise<SettledDependents> {
+  if (ended.length === 0) return { changed: [], isUnfinished: false }
   const found = await readOpen(runner, idsOf(ended), endingLimits.dependents + 1)
   if (found.length > endingLimits.dependents) {
     await note(runner, idsOf(ended))
-    return true
+    return { changed: [], isUnfinished: true }
   }
   const cascade = new Cascade(runner)
   await cascade.end(ended, found)
-  return cascade.isUnfinished
+  return cascade
 }
 
 const idsOf = (tasks: readonly EndedTask[]): string[] => tasks.map(({ taskId }) => taskId)
@@ -238,13 +246,23 @@ async function note(runner: SqlRunner, taskIds: readonly string[]): Promise<void
 /** After the ends of one call: a few more steps at once. What is left, or cannot be done now, is for recovery. */
 const stepsAtOnce = 4
 
-/** Follows a transaction that left something; its outcome is committed, so nothing that goes wrong here may look like its failure. */
-export async function finishSome(database: SqlDatabase): Promise<void> {
+/**
+ * Follows a transaction that settled some; its outcome is committed, so nothing that goes wrong here may look like its failure. Returns all
+ * that changed, what the transaction changed included.
+ */
+export async function finishSome(database: SqlDatabase, settled: SettledDependents): Promise<Recovered[]> {
+  const changed = [...settled.changed]
+  if (!settled.isUnfinished) return changed
   try {
-    for (let step = 0; step < stepsAtOnce; step++) if (!(await endingStep(database))) return
+    for (let step = 0; step < stepsAtOnce; step++) {
+      const more = await endingStep(database)
+      if (!more) break
+      changed.push(...more)
+    }
   } catch (error) {
     if (!(error instanceof AppError) || error.kind === 'bug') throw error
   }
+  return changed
 }
 
 /** At most about `limit` dependents of tasks that ended, in steps. */

@@ -112,8 +112,10 @@ class MysqlStore implements TaskStore {
     return appendLog(this.database, entries)
   }
 
-  settle(settlements: readonly Settlement[]): Promise<SettleResult[]> {
-    return settle(this.database, settlements, this.clock)
+  async settle(settlements: readonly Settlement[]): Promise<SettleResult[]> {
+    const results = await settle(this.database, settlements, this.clock)
+    if (results.some(({ releasedDependents }) => releasedDependents)) this.claims.forget()
+    return results
   }
 
   reportWorker(report: WorkerReport): Promise<WorkerRequest | null> {

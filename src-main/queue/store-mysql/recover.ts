@@ -61,33 +61,41 @@ export async function recover(database: SqlDatabase, clock: Clock, limit: number
   return [...lost, ...late, ...released]
 }
 
+/** One transaction's: the tasks that it looked for, and what else changed by their ends. */
+interface RecoveredPart {
+  readonly found: readonly Recovered[]
+  readonly dependents: readonly Recovered[]
+}
+
 /** After a lost reply: what was recovered is no longer found, what was not is. Only the report of it is lost. */
 const again = { readBack: () => Promise.resolve(undefined) }
 
-async function inParts(limit: number, part: (size: number) => Promise<Recovered[]>): Promise<Recovered[]> {
+async function inParts(limit: number, part: (size: number) => Promise<RecoveredPart>): Promise<Recovered[]> {
   const all: Recovered[] = []
-  while (all.length < limit) {
-    const size = Math.min(mostAtOnce, limit - all.length)
-    const some = await part(size)
-    all.push(...some)
-    if (some.length < size) break
+  for (let left = limit; left > 0;) {
+    const size = Math.min(mostAtOnce, left)
+    const { found, dependents } = await part(size)
+    all.push(...found, ...dependents)
+    if (found.length < size) break
+    left -= found.length
   }
   return all
 }
 
-async function recoverLeases(runner: SqlRunner, clock: Clock, limit: number): Promise<Recovered[]> {
+async function recoverLeases(runner: SqlRunner, clock: Clock, limit: number): Promise<RecoveredPart> {
   const { rows } = await runner.execute(expiredLeases, [limit])
   const policies = rows.length === 0 ? EffectivePolicies.none : await effectivePolicies(runner)
   const found = rows.map((row) => endOf(row, policies, clock))
   const typeOf = new Map(rows.map((row) => [text(row, 'id'), text(row, 'type')]))
   const ends = await withinRetryBudgets(runner, found, { policies, clock, typeOf })
-  await endAttempts(runner, ends)
-  return ends.map((end, index) => ({
-    taskId: end.taskId,
-    type: text(rows[index] ?? {}, 'type'),
+  const { changed: dependents } = await endAttempts(runner, ends)
+  const recovered = ends.map(({ taskId, state }): Recovered => ({
+    taskId,
+    type: typeOf.get(taskId) ?? '',
     reason: 'LEASE_EXPIRED',
-    state: end.state
+    state
   }))
+  return { found: recovered, dependents }
 }
 
 /** As if the worker had reported a retryable failure: asked to stop ends cancelled, used-up attempts end failed. */
@@ -117,22 +125,23 @@ function endOf(row: SqlRow, policies: EffectivePolicies, clock: Clock): AttemptE
   }
 }
 
-async function failPassed(runner: SqlRunner, limit: number): Promise<Recovered[]> {
+async function failPassed(runner: SqlRunner, limit: number): Promise<RecoveredPart> {
   const { rows } = await runner.execute(passedDeadlines, [limit])
-  if (rows.length === 0) return []
+  if (rows.length === 0) return { found: [], dependents: [] }
   const ids = padded(rows.map((row) => BigInt(text(row, 'id'))))
   await runner.execute(failLate(ids.length), ids)
   const late = rows.map((row) => text(row, 'id'))
   await writeDeadLetters(runner, late, 'DEADLINE')
   const waitedFor = rows.filter((row) => count(row, 'has_dependents') === 1)
-  await settleDependents(
+  const { changed: dependents } = await settleDependents(
     runner,
     waitedFor.map((row) => ({ taskId: text(row, 'id'), state: 'FAILED' }))
   )
-  return rows.map((row) => ({
+  const found = rows.map((row): Recovered => ({
     taskId: text(row, 'id'),
     type: text(row, 'type'),
     reason: 'DEADLINE',
     state: nextState(text(row, 'state') as TaskState, 'passDeadline') ?? 'FAILED'
   }))
+  return { found, dependents }
 }

@@ -1,9 +1,10 @@
 import { type Clock, type Fence, type SqlDatabase, type SqlRunner, type TaskState } from '../../kernel/index.ts'
+import { releasedAmong } from '../dependents.ts'
 import { clampDelay, resolveSettlement } from '../retry.ts'
 import { storableError, storableProgress, storableResult, truncateUtf8 } from '../stored-text.ts'
 import type { NewArtifact, SettleResult, Settlement } from '../task-store.ts'
 import { endAttempts, jsonBatches, type AttemptEnd } from './end-attempts.ts'
-import { finishSome } from './endings.ts'
+import { finishSome, type SettledDependents } from './endings.ts'
 import { holds, lockTasksOf, longestList, type LockedTask } from './held-leases.ts'
 import { effectivePolicies } from './policies.ts'
 import { withinRetryBudgets } from './retry-delays.ts'
@@ -44,13 +45,13 @@ export async function settle(
   const settled = await database.transaction((runner) => settleAll(runner, settlements, clock), {
     readBack: () => Promise.resolve(undefined)
   })
-  if (settled.leavesDependents) await finishSome(database)
-  return settled.results
+  const released = releasedAmong(await finishSome(database, settled.dependents))
+  return settled.results.map((result) => (result.state === undefined ? result : { ...result, ...released }))
 }
 
 interface Settled {
   readonly results: SettleResult[]
-  readonly leavesDependents: boolean
+  readonly dependents: SettledDependents
 }
 
 async function settleAll(runner: SqlRunner, settlements: readonly Settlement[], clock: Clock): Promise<Settled> {
@@ -69,7 +70,7 @@ async function settleAll(runner: SqlRunner, settlements: readonly Settlement[], 
     }
   }
   const winners = [...accepted.values()]
-  const leavesDependents = await endAttempts(runner, await endsOf(runner, winners, { tasks, clock }))
+  const dependents = await endAttempts(runner, await endsOf(runner, winners, { tasks, clock }))
   await storeArtifacts(runner, winners)
   const others = settlements.filter((settlement) => accepted.get(settlement.fence.taskId)?.settlement !== settlement)
   const repeated = await findRepeated(runner, others)
@@ -79,7 +80,7 @@ async function settleAll(runner: SqlRunner, settlements: readonly Settlement[], 
     if (won?.settlement === settlement) return { fence, state: won.state }
     return { fence, state: repeated.has(settlement) ? stateAfter(won, tasks.get(fence.taskId)) : undefined }
   })
-  return { results, leavesDependents }
+  return { results, dependents }
 }
 
 /** A retry may have to wait longer than it says: for its type's budget. */

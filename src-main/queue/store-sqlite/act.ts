@@ -1,5 +1,6 @@
 import { isTerminal, nextState, type OperatorAction, type TaskState } from '../../kernel/index.ts'
-import type { ActionResult } from '../task-store.ts'
+import { releasedAmong } from '../dependents.ts'
+import type { ActionResult, Recovered } from '../task-store.ts'
 import { finishSome, noteEnding, settleDependents } from './endings.ts'
 import { rowId, type QueueFile, type Session } from './queue-file.ts'
 
@@ -34,6 +35,7 @@ export async function act(file: QueueFile, taskId: string, action: OperatorActio
   const id = rowId(taskId)
   if (id === undefined) return { status: 'missing' }
   let hasDependents = false
+  let dependents: Recovered[] = []
   const result = await file.write((session): ActionResult => {
     const task = session.get<{ state: TaskState; has_dependents: number }>(findTask, { id })
     if (!task) return { status: 'missing' }
@@ -44,12 +46,12 @@ export async function act(file: QueueFile, taskId: string, action: OperatorActio
     hasDependents = isTerminal(to) && task.has_dependents === 1
     if (hasDependents) {
       noteEnding(session, id)
-      settleDependents(session)
+      dependents = settleDependents(session)
     }
     return { status: 'done', from, to }
   })
-  if (hasDependents) await finishSome(file)
-  return result
+  if (result.status !== 'done' || !hasDependents) return result
+  return { ...result, ...releasedAmong([...dependents, ...(await finishSome(file))]) }
 }
 
 interface Change {

@@ -109,15 +109,20 @@ export async function finishEndings(file: QueueFile, limit: number): Promise<Rec
   return changed
 }
 
-/** Follows a transaction whose outcome is committed, so nothing that goes wrong here may look like its failure. */
-export async function finishSome(file: QueueFile): Promise<void> {
+/**
+ * Follows a transaction whose outcome is committed, so nothing that goes wrong here may look like its failure. Returns what it released and
+ * failed.
+ */
+export async function finishSome(file: QueueFile): Promise<Recovered[]> {
+  const changed: Recovered[] = []
   try {
     for (let step = 0; step < stepsAtOnce; step++) {
-      if (!(await file.read(hasEndings))) return
+      if (!(await file.read(hasEndings))) break
       await file.letOthersRun()
-      await file.write((session) => void settleDependents(session))
+      changed.push(...(await file.write((session) => settleDependents(session))))
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.kind === 'bug') throw error
   }
+  return changed
 }

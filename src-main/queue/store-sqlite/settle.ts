@@ -1,8 +1,9 @@
 import { isTerminal, type AttemptError, type AttemptOutcome, type Clock, type TaskState } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
+import { releasedAmong } from '../dependents.ts'
 import { clampDelay, resolveSettlement } from '../retry.ts'
 import { storableError, storableResult, truncateUtf8 } from '../stored-text.ts'
-import type { NewArtifact, Settlement, SettleResult } from '../task-store.ts'
+import type { NewArtifact, Recovered, Settlement, SettleResult } from '../task-store.ts'
 import { writeDeadLetter } from './deaths.ts'
 import { finishSome, hasEndings, noteEnding, settleDependents } from './endings.ts'
 import { fenceParameters, recordProgress } from './lease.ts'
@@ -61,6 +62,7 @@ export async function settle(
   clock: Clock
 ): Promise<SettleResult[]> {
   if (settlements.length === 0) return []
+  let dependents: Recovered[] = []
   let leavesDependents = false
   const results = await file.write((session) => {
     const retries = settlements.some(({ outcome }) => outcome === 'RETRY')
@@ -69,12 +71,12 @@ export async function settle(
       fence: settlement.fence,
       state: settleOne(session, settlement, { policies, clock })
     }))
-    settleDependents(session)
+    dependents = settleDependents(session)
     leavesDependents = hasEndings(session)
     return settled
   })
-  if (leavesDependents) await finishSome(file)
-  return results
+  const released = releasedAmong(leavesDependents ? [...dependents, ...(await finishSome(file))] : dependents)
+  return results.map((result) => (result.state === undefined ? result : { ...result, ...released }))
 }
 
 function settleOne(session: Session, settlement: Settlement, terms: RetryTerms): TaskState | undefined {
