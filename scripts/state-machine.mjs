@@ -45,7 +45,7 @@ const occasions = {
   fail: 'Its attempt failed for good, or was the last one.',
   acknowledgeCancel: 'Its handler stopped because it was asked to.',
   handBack: 'Its worker gives it back unstarted, or stops. Not counted as an attempt.',
-  passDeadline: 'Its deadline passed before a worker claimed it.',
+  passDeadline: 'Its deadline passed before a worker claimed it, also while it was held or waited for others.',
   failDependency: 'A task that it waited for ended badly, and its producer chose to fail with it.'
 }
 

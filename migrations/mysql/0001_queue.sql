@@ -60,7 +60,7 @@ CREATE TABLE taskdeck_task (
       WHEN state IN ('CREATED', 'PAUSED') THEN 100 + priority
     END
   ) STORED,
-  waiting_deadline_at DATETIME(6) AS (CASE WHEN state IN ('QUEUED', 'RETRY_WAIT') THEN deadline_at END) STORED,
+  waiting_deadline_at DATETIME(6) AS (CASE WHEN state IN ('CREATED', 'QUEUED', 'RETRY_WAIT') THEN deadline_at END) STORED,
   -- The outcomes an operator looks for, told apart from the many SUCCESS.
   notable_state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin AS (
     CASE WHEN state IN ('FAILED', 'CANCELLED', 'PARTIAL_SUCCESS') THEN state END

@@ -60,7 +60,7 @@ CREATE INDEX taskdeck_task_turn ON taskdeck_task (type, priority, owner, run_at,
 -- Only leased tasks have a lease_until, only tasks that ended a finished_at. Type and owner are for the limits.
 CREATE INDEX taskdeck_task_lease ON taskdeck_task (lease_until, state, type, owner) WHERE lease_until IS NOT NULL;
 CREATE INDEX taskdeck_task_deadline ON taskdeck_task (deadline_at)
-  WHERE deadline_at IS NOT NULL AND state IN ('QUEUED', 'RETRY_WAIT');
+  WHERE deadline_at IS NOT NULL AND state IN ('CREATED', 'QUEUED', 'RETRY_WAIT');
 CREATE INDEX taskdeck_task_live ON taskdeck_task (type, state) WHERE finished_at IS NULL;
 -- Unfinished tasks of an owner, for its quota.
 CREATE INDEX taskdeck_task_owner ON taskdeck_task (owner) WHERE finished_at IS NULL;

@@ -64,13 +64,15 @@ export const transitions: readonly Transition[] = [
   ...step('acknowledgeCancel', ['CANCEL_REQUESTED'], 'CANCELLED'),
   ...step('handBack', ['RUNNING'], 'QUEUED'),
   ...step('handBack', ['CANCEL_REQUESTED'], 'CANCELLED'),
-  ...step('passDeadline', ['QUEUED', 'RETRY_WAIT'], 'FAILED'),
+  ...step('passDeadline', ['CREATED', 'QUEUED', 'RETRY_WAIT'], 'FAILED'),
   // A task that it waited for ended badly, and its producer chose to fail with it.
   ...step('failDependency', ['CREATED'], 'FAILED')
 ]
 
 /** Waiting for a worker, now or at `runAt`. */
 export const waitingStates = ['QUEUED', 'RETRY_WAIT'] as const satisfies readonly TaskState[]
+/** Not begun, and failed when the deadline passes. What an operator paused has time until it goes on. */
+export const deadlineStates = ['CREATED', ...waitingStates] as const satisfies readonly TaskState[]
 /** A worker holds a lease. */
 export const leasedStates = ['RUNNING', 'CANCEL_REQUESTED'] as const satisfies readonly TaskState[]
 export const terminalStates = [

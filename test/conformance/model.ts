@@ -1,4 +1,5 @@
 import {
+  deadlineStates,
   isTerminal,
   leasedStates,
   nextState,
@@ -165,8 +166,10 @@ export class QueueModel {
   recover(): string[] {
     const lost = this.tasks.filter((task) => isOneOf(leasedStates, task.state) && task.leaseExpired)
     // What is released by these ends is for the next recovery.
-    const late = this.tasks.filter((task) => task.deadlinePassed && isOneOf(waitingStates, task.state))
-    for (const task of late) this.end(task, nextState(task.state, 'passDeadline')!, 'DEADLINE')
+    const late = this.tasks.filter((task) => task.deadlinePassed && isOneOf(deadlineStates, task.state))
+    // All of them before what follows from any: one that waits for another fails by its own deadline.
+    for (const task of late) task.state = nextState(task.state, 'passDeadline')!
+    for (const task of late) this.end(task, task.state, 'DEADLINE')
     for (const task of lost) {
       const fails = task.state === 'RUNNING' && task.attemptsUsed >= task.maxAttempts
       this.endAttempt(task, 'LEASE_EXPIRED', nextState(task.state, fails ? 'fail' : 'retryLater')!)

@@ -70,13 +70,42 @@ export function describeRecovering(queue: QueueUnderTest): void {
       expect(await queue.state(later)).toBe('QUEUED')
     })
 
+    it('fails tasks whose deadline passed while they were held or waited for others, and those that wait for them', async () => {
+      const parent = (await queue.running()).taskId
+      const waiting = await queue.submit({ after: [parent] })
+      const next = await queue.submit({ after: [waiting], deadlineAt: Date.now() + 3_600_000 })
+      const held = await queue.submit({ held: true })
+      const inTime = await queue.submit({ after: [parent], deadlineAt: Date.now() + 3_600_000 })
+      for (const id of [waiting, held]) await queue.passDeadline(id)
+      await queue.recoverAll()
+      const details = await Promise.all([waiting, held, next].map((id) => queue.detail(id)))
+      expect(details.map(({ state, errorCode }) => `${state} ${errorCode}`)).toEqual([
+        'FAILED DEADLINE',
+        'FAILED DEADLINE',
+        'FAILED DEPENDENCY'
+      ])
+      expect(await queue.count('dead_letter', "reason = 'DEADLINE'")).toBe(2)
+      expect([await queue.state(parent), await queue.state(inTime)]).toEqual(['RUNNING', 'CREATED'])
+    })
+
+    it('fails a late task and a late one that waits for it once each', async () => {
+      const parent = await queue.submit()
+      const child = await queue.submit({ after: [parent] })
+      for (const id of [parent, child]) await queue.passDeadline(id)
+      await queue.recoverAll()
+      expect(await queue.count('dead_letter', "reason = 'DEADLINE'")).toBe(2)
+      expect(await queue.count('dead_letter')).toBe(2)
+    })
+
     it('leaves everything else as it is', async () => {
       const live = await queue.running()
-      const held = await queue.submit({ held: true, deadlineAt: Date.now() - 1_000 })
+      const paused = await queue.submit()
+      await queue.store.act(paused, 'pause')
+      await queue.passDeadline(paused)
       const waiting = await queue.submit({ deadlineAt: Date.now() + 3_600_000 })
-      const before = await Promise.all([live.taskId, held, waiting].map((id) => queue.detail(id)))
+      const before = await Promise.all([live.taskId, paused, waiting].map((id) => queue.detail(id)))
       expect(await queue.store.recover(10)).toEqual([])
-      expect(await Promise.all([live.taskId, held, waiting].map((id) => queue.detail(id)))).toEqual(before)
+      expect(await Promise.all([live.taskId, paused, waiting].map((id) => queue.detail(id)))).toEqual(before)
     })
 
     it('takes at most the limit of each kind and the rest in the next calls', async () => {

@@ -16,7 +16,7 @@ import { finishEndings, settleDependents } from './endings.ts'
 import { effectivePolicies } from './policies.ts'
 import { withinRetryBudgets } from './retry-delays.ts'
 import { count, text, textOrNull } from './row-values.ts'
-import { leased, marks, padded, perLength, waiting } from './statement-text.ts'
+import { leased, marks, padded, perLength, underDeadline } from './statement-text.ts'
 import { ownTerms } from './task-rows.ts'
 import { forgetWorkers } from './workers.ts'
 
@@ -38,7 +38,7 @@ const failLate = perLength(
 UPDATE taskdeck_task FORCE INDEX (PRIMARY)
 SET state = 'FAILED', state_since = NOW(6), finished_at = NOW(6), error_code = 'DEADLINE', error_class = 'final',
   error_message = 'The deadline passed before a worker took the task.'
-WHERE id IN (${marks(length)}) AND state IN (${waiting})`
+WHERE id IN (${marks(length)}) AND state IN (${underDeadline})`
 )
 
 const leaseExpired: AttemptError = {

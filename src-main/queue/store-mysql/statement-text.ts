@@ -1,4 +1,4 @@
-import { leasedStates, waitingStates, type TaskState } from '../../kernel/index.ts'
+import { deadlineStates, leasedStates, waitingStates, type TaskState } from '../../kernel/index.ts'
 
 /*
  * Statements are a small closed set of texts: a server keeps each prepared text once per connection. What varies is the
@@ -9,6 +9,7 @@ const inList = (states: readonly TaskState[]): string => states.map((state) => `
 
 /** For `state IN (…)`. */
 export const waiting = inList(waitingStates)
+export const underDeadline = inList(deadlineStates)
 export const leased = inList(leasedStates)
 
 /** `?, ?, ?` */

@@ -7,7 +7,7 @@ import { finishEndings, noteEnding } from './endings.ts'
 import { finishAttempt, type AttemptEnd } from './settle.ts'
 import { effectivePolicies } from './policies.ts'
 import { retryDelay, type RetryTerms } from './retry-delays.ts'
-import { isWaiting } from './states.ts'
+import { isUnderDeadline } from './states.ts'
 import { ownTerms, type OwnColumns } from './task-rows.ts'
 import { forgetWorkers, hasForgotten } from './workers.ts'
 
@@ -19,7 +19,7 @@ WHERE lease_until IS NOT NULL AND lease_until <= :at ORDER BY lease_until LIMIT 
 
 export const passedDeadlines = `
 SELECT CAST(id AS TEXT) AS id, type, state, has_dependents FROM taskdeck_task INDEXED BY taskdeck_task_deadline
-WHERE deadline_at IS NOT NULL AND ${isWaiting} AND deadline_at <= :at ORDER BY deadline_at LIMIT :limit`
+WHERE deadline_at IS NOT NULL AND ${isUnderDeadline} AND deadline_at <= :at ORDER BY deadline_at LIMIT :limit`
 
 const failByDeadline = `
 UPDATE taskdeck_task
