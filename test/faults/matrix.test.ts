@@ -5,7 +5,7 @@ import { runMatrix } from './run-matrix.ts'
 
 let server: TestMariaDb
 beforeAll(async () => {
-  server = await startPrivateMariaDb()
+  server = await startPrivateMariaDb({ inMemory: true })
 })
 afterAll(() => server.stop())
 

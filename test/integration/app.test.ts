@@ -281,7 +281,7 @@ describe('a MySQL connection', () => {
   })
 
   it('goes on by itself after its server was killed and came back, with the last picture in between', async () => {
-    const server = await startPrivateMariaDb()
+    const server = await startPrivateMariaDb({ inMemory: true })
     ends.add(() => server.stop())
     await server.createDatabase('app_lost')
     const draft = draftOf(server.url('app_lost'))

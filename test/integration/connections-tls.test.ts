@@ -70,9 +70,12 @@ let plain: TestMariaDb
 
 beforeAll(async () => {
   certificates = new Certificates()
-  byName = await startPrivateMariaDb({ serverOptions: certificates.server('name', 'DNS:localhost') })
-  byAddress = await startPrivateMariaDb({ serverOptions: certificates.server('address', 'IP:127.0.0.1') })
-  plain = await startPrivateMariaDb()
+  byName = await startPrivateMariaDb({ inMemory: true, serverOptions: certificates.server('name', 'DNS:localhost') })
+  byAddress = await startPrivateMariaDb({
+    inMemory: true,
+    serverOptions: certificates.server('address', 'IP:127.0.0.1')
+  })
+  plain = await startPrivateMariaDb({ inMemory: true })
   for (const server of [byName, byAddress, plain]) await server.createDatabase('app')
 })
 

@@ -29,7 +29,7 @@ describe('the shared test server', () => {
 describe('a private server', () => {
   let server: TestMariaDb
   beforeAll(async () => {
-    server = await startPrivateMariaDb()
+    server = await startPrivateMariaDb({ inMemory: true })
   })
   afterAll(() => server.stop())
 

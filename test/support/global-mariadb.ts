@@ -10,7 +10,7 @@ declare module 'vitest' {
 
 /** Vitest global setup: one database server for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startMariaDb()
+  const server = await startMariaDb({ inMemory: true })
   project.provide('mariadbUrl', server.url())
   return () => server.stop()
 }

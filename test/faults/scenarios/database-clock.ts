@@ -35,7 +35,7 @@ export async function stepDatabaseClock(options: {
 }): Promise<ClockSteps> {
   const file = join(mkdtempSync(join(tmpdir(), 'taskdeck-clock-')), 'clock')
   writeFileSync(file, '+0\n')
-  const server = await underFakeTime(file, () => startPrivateMariaDb())
+  const server = await underFakeTime(file, () => startPrivateMariaDb({ inMemory: true }))
   try {
     const mix = { deaths: false, crashes: false, duplicates: true, poison: false }
     const world = await World.make(server, {
