@@ -278,7 +278,10 @@ export interface TaskStore extends PolicyStore, DeadLetterStore, ScheduleStore {
 
   // operators
   act(taskId: string, action: OperatorAction): Promise<ActionResult>
-  /** The worker reads it with its next report; null takes a request back. Returns whether such a worker is known. */
+  /**
+   * The worker reads it with its next report; null takes a request back. False: nobody is asked, for the worker is unknown, stopped, or has been silent for
+   * `workerAliveMs`. What was asked of one that died since can be taken back.
+   */
   requestWorker(id: string, request: WorkerRequest | null): Promise<boolean>
 
   // looking

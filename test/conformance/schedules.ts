@@ -225,6 +225,22 @@ export function describeSchedules(queue: QueueUnderTest): void {
       await expect(other.requestWorker('no id', 'STOP')).rejects.toBeInstanceOf(AppError)
     })
 
+    it('is made to nobody when the worker stopped or is silent, and what was asked before can be taken back', async () => {
+      const [old, young] = [-40_000, -20_000].map((ms) => queue.shifted('last_heartbeat_at', ms))
+      await report()
+      expect(await queue.store.requestWorker('w1', 'QUIET')).toBe(true)
+      await queue.sql(`UPDATE taskdeck_worker SET last_heartbeat_at = ${old}`)
+      expect(await queue.store.requestWorker('w1', 'STOP')).toBe(false)
+      expect((await queue.store.read()).workers).toMatchObject([{ request: 'QUIET' }])
+      expect(await queue.store.requestWorker('w1', null)).toBe(true)
+      expect((await queue.store.read()).workers).toMatchObject([{ request: null }])
+      await report()
+      await queue.sql(`UPDATE taskdeck_worker SET last_heartbeat_at = ${young}`)
+      expect(await queue.store.requestWorker('w1', 'STOP')).toBe(true)
+      await report({ status: 'stopped' })
+      expect(await queue.store.requestWorker('w1', 'QUIET')).toBe(false)
+    })
+
     it('ends with the process that it was made to', async () => {
       await report()
       await queue.store.requestWorker('w1', 'STOP')

@@ -68,6 +68,11 @@ export async function forgetWorkers(database: SqlDatabase): Promise<void> {
   })
 }
 
+const ask = `
+UPDATE taskdeck_worker SET request = ?
+WHERE id = ? AND status <> 'stopped' AND last_heartbeat_at > NOW(6) - INTERVAL ${microseconds(workerAliveMs)} MICROSECOND`
+const takeBack = 'UPDATE taskdeck_worker SET request = NULL WHERE id = ?'
+
 /** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
 export async function reportWorker(database: SqlDatabase, report: WorkerReport): Promise<WorkerRequest | null> {
   checkWorkerId(report.id)
@@ -105,7 +110,9 @@ export async function requestWorker(
   request: WorkerRequest | null
 ): Promise<boolean> {
   checkWorkerId(id)
-  const { affectedRows } = await database.execute('UPDATE taskdeck_worker SET request = ? WHERE id = ?', [request, id])
+  const { affectedRows } = await (request === null
+    ? database.execute(takeBack, [id])
+    : database.execute(ask, [request, id]))
   return affectedRows > 0
 }
 

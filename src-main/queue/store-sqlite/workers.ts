@@ -79,6 +79,11 @@ export function forgetWorkers(session: Session): void {
   session.run(deleteForgotten, { at: session.at })
 }
 
+const ask = `
+UPDATE taskdeck_worker SET request = :request
+WHERE id = :id AND status <> 'stopped' AND last_heartbeat_at > :at - ${toMicroseconds(workerAliveMs)}`
+const takeBack = 'UPDATE taskdeck_worker SET request = NULL WHERE id = :id'
+
 /** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
 export async function reportWorker(file: QueueFile, report: WorkerReport): Promise<WorkerRequest | null> {
   checkWorkerId(report.id)
@@ -108,8 +113,10 @@ export async function reportWorker(file: QueueFile, report: WorkerReport): Promi
 
 export async function requestWorker(file: QueueFile, id: string, request: WorkerRequest | null): Promise<boolean> {
   checkWorkerId(id)
-  const update = 'UPDATE taskdeck_worker SET request = :request WHERE id = :id'
-  return file.write((session) => session.run(update, { id, request }).changes > 0)
+  return file.write((session) => {
+    const { at } = session
+    return (request === null ? session.run(takeBack, { id }) : session.run(ask, { id, request, at })).changes > 0
+  })
 }
 
 export function hintPorts(file: QueueFile, host: string): Promise<number[]> {
