@@ -54,7 +54,9 @@ async function main(): Promise<number> {
   const meter = given.metricsPort === null ? undefined : openMeter({ store: queue.store, clock })
   const worker = workerOf(given, queue, meter)
   meter?.watch(worker)
-  const metrics = await meter?.serve(given.metricsPort ?? 0)
+  const metrics = await meter?.serve(given.metricsPort ?? 0, ({ code, message }) =>
+    say('error', `metrics: ${code}: ${message}`)
+  )
   await worker.start()
   say('info', `queue ${queueName(given.connection)}; task types ${typesOf(worker)}`)
   if (metrics) say('info', `metrics at ${metrics.url}`)

@@ -45,7 +45,7 @@ export async function startWorker(where: Where, meter: Meter, options: StartWork
     opened.add(() => worker.stop())
     await worker.start()
     requireHandlers(worker)
-    return running(worker, opened, await serve(meter, worker, opened, options.metricsPort))
+    return running(worker, opened, await serve(meter, worker, opened, options))
   } catch (error) {
     await opened.stop().catch(() => undefined)
     throw error
@@ -71,11 +71,13 @@ async function serve(
   meter: Meter,
   worker: Worker,
   opened: StopStack,
-  port: number | undefined
+  { metricsPort, onLog }: StartWorkerOptions
 ): Promise<string | null> {
-  if (port === undefined) return null
+  if (metricsPort === undefined) return null
   meter.watch(worker)
-  const server = await meter.serve(port)
+  const server = await meter.serve(metricsPort, ({ code, message }) =>
+    onLog?.({ at: systemClock.now(), level: 'error', message: `metrics: ${code}: ${message}`, taskId: null })
+  )
   opened.add(() => server.stop())
   return server.url
 }

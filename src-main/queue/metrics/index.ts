@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.ts'
+import type { AppError, Clock } from '../../kernel/index.ts'
 import type { WorkerStatus } from '../pool/index.ts'
 import type { TaskStore } from '../task-store.ts'
 import { meteredStore, RunningAttempts } from './metered-store.ts'
@@ -14,7 +14,7 @@ export interface Meter {
   /** Whose worker's status is shown. */
   watch(worker: { status(): WorkerStatus }): void
   /** See `startMetricsServer`; port 0 takes a free one. */
-  serve(port: number): Promise<MetricsServer>
+  serve(port: number, onProblem: (problem: AppError) => void): Promise<MetricsServer>
 }
 
 /** `store` is read at each scrape, at most every 5 s; see docs/metrics.md for the names. */
@@ -26,6 +26,6 @@ export function openMeter(options: { readonly store: TaskStore; readonly clock: 
   return {
     counted: (one) => meteredStore(one, { metrics, clock, attempts }),
     watch: (one) => void (worker = one),
-    serve: (port) => startMetricsServer(metrics, port)
+    serve: (port, onProblem) => startMetricsServer(metrics, port, onProblem)
   }
 }

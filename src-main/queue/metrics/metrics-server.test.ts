@@ -2,13 +2,14 @@ import { request } from 'node:http'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { AppError } from '../../kernel/index.ts'
 import type { QueueMetrics } from './queue-metrics.ts'
 import { startMetricsServer } from './metrics-server.ts'
 
 const metrics = { contentType: 'text/plain', text: () => Promise.resolve('taskdeck_up 1\n') } as QueueMetrics
 
-async function serve(shown = metrics): Promise<URL> {
-  const server = await startMetricsServer(shown, 0)
+async function serve(shown = metrics, onProblem: (problem: AppError) => void = () => undefined): Promise<URL> {
+  const server = await startMetricsServer(shown, 0, onProblem)
   onTestFinished(() => server.stop())
   return new URL(server.url)
 }
@@ -53,11 +54,13 @@ describe('the metrics server', () => {
     expect(await ask(url, { method: 'POST' })).toMatchObject({ status: 405 })
   })
 
-  it('says 500 and goes on when the figures cannot be written', async () => {
+  it('says 500, tells its own process why, and goes on when the figures cannot be written', async () => {
     const broken = { ...metrics, text: () => Promise.reject(new Error('secret detail')) } as QueueMetrics
-    const { status, body } = await ask(await serve(broken))
+    const problems: string[] = []
+    const { status, body } = await ask(await serve(broken, ({ message }) => problems.push(message)))
     expect(status).toBe(500)
     expect(body).not.toContain('secret')
+    expect(problems).toEqual(['secret detail'])
   })
 
   it('answers again soon after it was filled with connections that say nothing', async () => {
@@ -75,7 +78,7 @@ describe('the metrics server', () => {
     await new Promise((resolve) => taken.once('listening', resolve))
     onTestFinished(() => void taken.close())
     const { port } = taken.address() as { port: number }
-    await expect(startMetricsServer(metrics, port)).rejects.toMatchObject({
+    await expect(startMetricsServer(metrics, port, () => undefined)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       kind: 'user',
       details: { port }
@@ -83,7 +86,7 @@ describe('the metrics server', () => {
   })
 
   it('stops twice', async () => {
-    const server = await startMetricsServer(metrics, 0)
+    const server = await startMetricsServer(metrics, 0, () => undefined)
     await server.stop()
     await server.stop()
     await expect(ask(new URL(server.url))).rejects.toMatchObject({ code: 'ECONNREFUSED' })

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { AppError } from '../../kernel/index.ts'
+import { AppError, toAppError } from '../../kernel/index.ts'
 import type { QueueMetrics } from './queue-metrics.ts'
 
 const host = '127.0.0.1'
@@ -20,9 +20,13 @@ export interface MetricsServer {
 /**
  * Answers GET /metrics on the loopback address, without a token: the figures hold type names and error codes, no payloads. The Host
  * header is checked, so that a page of a browser on this machine cannot read them through a name of its own. Throws INVALID_INPUT
- * when the port is taken.
+ * when the port is taken. `onProblem` is told why a scrape was answered with 500: the answer itself says nothing of it.
  */
-export async function startMetricsServer(metrics: QueueMetrics, port: number): Promise<MetricsServer> {
+export async function startMetricsServer(
+  metrics: QueueMetrics,
+  port: number,
+  onProblem: (problem: AppError) => void
+): Promise<MetricsServer> {
   const server = createServer({
     requestTimeout: requestTimeoutMs,
     headersTimeout: requestTimeoutMs,
@@ -32,7 +36,8 @@ export async function startMetricsServer(metrics: QueueMetrics, port: number): P
   await listen(server, port)
   const { port: actual } = server.address() as AddressInfo
   const allowedHosts = [`${host}:${actual}`, `localhost:${actual}`]
-  server.on('request', (request, response) => void answer(metrics, allowedHosts, request, response))
+  const page: MetricsPage = { metrics, allowedHosts, onProblem }
+  server.on('request', (request, response) => void answer(page, request, response))
   server.unref() // the figures of a process are no reason for it to go on
   return { url: `http://${host}:${actual}/metrics`, stop: () => stop(server) }
 }
@@ -54,9 +59,14 @@ function stop(server: Server): Promise<void> {
   })
 }
 
+interface MetricsPage {
+  readonly metrics: QueueMetrics
+  readonly allowedHosts: readonly string[]
+  readonly onProblem: (problem: AppError) => void
+}
+
 async function answer(
-  metrics: QueueMetrics,
-  allowedHosts: readonly string[],
+  { metrics, allowedHosts, onProblem }: MetricsPage,
   request: IncomingMessage,
   response: ServerResponse
 ): Promise<void> {
@@ -75,7 +85,8 @@ async function answer(
     response
       .writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' })
       .end(request.method === 'HEAD' ? undefined : text)
-  } catch {
+  } catch (error) {
+    onProblem(toAppError(error))
     refuse(500, 'The metrics could not be written.')
   }
 }
