@@ -3,6 +3,7 @@ import { AppError, type NewTask } from '../kernel/index.ts'
 import {
   checkSchedule,
   dueTicks,
+  failedSchedules,
   firstTick,
   runTicks,
   showSchedule,
@@ -178,6 +179,31 @@ describe('runTicks', () => {
   it('leaves its ticks due while the database is away', async () => {
     const away = new AppError('CONNECTION_LOST', 'operational', 'away')
     await expect(runTicks(schedule('ONCE', '2026-05-01T12:00:00Z'), now, () => Promise.reject(away))).rejects.toBe(away)
+  })
+})
+
+describe('failedSchedules', () => {
+  const away = new AppError('CONNECTION_LOST', 'operational', 'away')
+
+  it('is the failure itself when it is one', () => {
+    expect(failedSchedules([{ name: 'a', error: away }])).toBe(away)
+  })
+
+  it('names all that failed, and a fault of ours before what is operational', () => {
+    const bug = new TypeError('not a function')
+    const problem = failedSchedules([
+      { name: 'a', error: away },
+      { name: 'b', error: bug }
+    ])
+    expect(problem).toMatchObject({ code: 'BUG', kind: 'bug', details: { schedules: 2 } })
+    expect(problem.message).toBe('2 schedules failed. "a": CONNECTION_LOST: away; "b": BUG: not a function')
+    expect((problem.cause as AggregateError).errors).toEqual([away, bug])
+  })
+
+  it('names five of many', () => {
+    const many = Array.from({ length: 100 }, (_, n) => ({ name: `s${n}`, error: away }))
+    const { message } = failedSchedules(many)
+    expect(message).toMatch(/^100 schedules failed\. "s0": .*"s4": CONNECTION_LOST: away; and 95 more$/)
   })
 })
 

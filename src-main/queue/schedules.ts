@@ -211,6 +211,21 @@ export async function advanceOf(row: StoredSchedule, nowMs: number, submit: Subm
   }
 }
 
+/** What a round throws for the schedules that it could not advance: all of them are named, as far as the text goes. */
+export function failedSchedules(failures: readonly { readonly name: string; readonly error: unknown }[]): AppError {
+  const problems = failures.map(({ name, error }) => ({ name, problem: toAppError(error) }))
+  const worst = (problems.find(({ problem }) => problem.kind === 'bug') ?? problems[0])?.problem
+  if (!worst || problems.length === 1) return worst ?? new AppError('BUG', 'bug', 'No schedule failed.')
+  const texts = problems.slice(0, mostNamed).map(({ name, problem }) => `"${name}": ${problemText(problem)}`)
+  const more = problems.length > mostNamed ? `; and ${problems.length - mostNamed} more` : ''
+  return new AppError(worst.code, worst.kind, `${problems.length} schedules failed. ${texts.join('; ')}${more}`, {
+    cause: new AggregateError(failures.map(({ error }) => error)),
+    details: { schedules: problems.length }
+  })
+}
+
+const mostNamed = 5
+
 /** A change of the task alone does not lose a tick that is due. */
 export const keepsTick = (before: StoredSchedule, checked: CheckedSchedule): boolean =>
   checked.enabled && before.cron === checked.cron && before.timeZone === checked.timeZone

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import type { SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
-import { findDue, findNext, findUncounted } from '../../src-main/queue/store-mysql/schedules.ts'
+import { AppError, type SqlDatabase, type SqlValue } from '../../src-main/kernel/index.ts'
+import { findDue, findNext, findUncounted, runSchedules } from '../../src-main/queue/store-mysql/schedules.ts'
 import { findHintPorts } from '../../src-main/queue/store-mysql/workers.ts'
 import { MysqlQueue } from './store-mysql-queue.ts'
 
@@ -42,4 +42,16 @@ it.each<[string, string, SqlValue[], string]>([
   expect(rows[0]).toMatchObject({ key })
   expect(String(rows[0]?.['Extra'])).not.toMatch(/filesort|temporary/i)
   expect(['range', 'ref']).toContain(rows[0]?.['type'])
+})
+
+it('a round tells of every schedule that failed', async () => {
+  await database.execute(`
+    INSERT INTO taskdeck_schedule (name, cron, time_zone, misfire, enabled, task, next_at, updated_at)
+    VALUES ('a', '* * * * * *', 'UTC', 'ONCE', 1, '{"type":"t","payload":"{}"}', NOW(6) - INTERVAL 2 SECOND, NOW(6)),
+      ('b', '* * * * * *', 'UTC', 'ONCE', 1, '{"type":"t","payload":"{}"}', NOW(6) - INTERVAL 2 SECOND, NOW(6))`)
+  const away = new AppError('CONNECTION_LOST', 'operational', 'away')
+  await expect(runSchedules(database, () => Promise.reject(away))).rejects.toMatchObject({
+    code: 'CONNECTION_LOST',
+    message: '2 schedules failed. "a": CONNECTION_LOST: away; "b": CONNECTION_LOST: away'
+  })
 })

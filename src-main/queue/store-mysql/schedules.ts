@@ -2,6 +2,7 @@ import { type Schedule, type ScheduleInput, type SqlDatabase, type SqlRow, type 
 import {
   advanceOf,
   checkSchedule,
+  failedSchedules,
   keepsTick,
   requireRoomForSchedule,
   scheduleLimits,
@@ -82,7 +83,7 @@ export async function removeSchedule(database: SqlDatabase, name: string): Promi
 /** One schedule after the other; one that fails does not keep the others from their ticks. */
 export async function runSchedules(database: SqlDatabase, submit: SubmitTasks): Promise<ScheduleRound> {
   let submitted = 0
-  const failures: unknown[] = []
+  const failures: { name: string; error: unknown }[] = []
   const due = [...(await database.execute(findDue)).rows, ...(await database.execute(findUncounted)).rows]
   for (const row of due) {
     try {
@@ -90,10 +91,10 @@ export async function runSchedules(database: SqlDatabase, submit: SubmitTasks): 
       await write(database, row, done)
       submitted += done.submitted
     } catch (error) {
-      failures.push(error)
+      failures.push({ name: text(row, 'name'), error })
     }
   }
-  if (failures.length > 0) throw failures[0]
+  if (failures.length > 0) throw failedSchedules(failures)
   const [next] = (await database.execute(findNext)).rows
   return { submitted, nextInMs: next ? Math.max(0, time(next, 'next_at') - time(next, 'now')) : null }
 }

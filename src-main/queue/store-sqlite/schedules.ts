@@ -2,6 +2,7 @@ import { type Schedule, type ScheduleInput } from '../../kernel/index.ts'
 import {
   advanceOf,
   checkSchedule,
+  failedSchedules,
   keepsTick,
   requireRoomForSchedule,
   scheduleLimits,
@@ -98,7 +99,7 @@ export function removeSchedule(file: QueueFile, name: string): Promise<boolean> 
 /** One schedule after the other; one that fails does not keep the others from their ticks. */
 export async function runSchedules(file: QueueFile, submit: SubmitTasks): Promise<ScheduleRound> {
   let submitted = 0
-  const failures: unknown[] = []
+  const failures: { name: string; error: unknown }[] = []
   const { due, at } = await file.read(readDue)
   for (const row of due) {
     try {
@@ -106,10 +107,10 @@ export async function runSchedules(file: QueueFile, submit: SubmitTasks): Promis
       await file.write((session) => write(session, row, done))
       submitted += done.submitted
     } catch (error) {
-      failures.push(error)
+      failures.push({ name: row.name, error })
     }
   }
-  if (failures.length > 0) throw failures[0]
+  if (failures.length > 0) throw failedSchedules(failures)
   return { submitted, nextInMs: await file.read(readNextInMs) }
 }
 
