@@ -1,68 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { AppError, type NewTask } from '../kernel/index.ts'
-import {
-  checkSchedule,
-  dueTicks,
-  failedSchedules,
-  firstTick,
-  runTicks,
-  showSchedule,
-  taskOfTick,
-  type DueSchedule
-} from './schedules.ts'
+import { checkSchedule, failedSchedules, runTicks, showSchedule, taskOfTick, type DueSchedule } from './schedules.ts'
 import type { SubmitResult } from './task-store.ts'
 
 const at = (text: string): number => Date.parse(text)
-const iso = (times: readonly number[]): string[] => times.map((time) => new Date(time).toISOString().slice(0, 19))
 const input = { name: 's', cron: '0 * * * *', task: { type: 't', payload: '{}' } }
-
-/** The next ticks, each counted anew from the last, as schedulers do. */
-function next(cron: string, timeZone: string, after: string, count: number): string[] {
-  const ticks: number[] = []
-  for (let time = at(after); ticks.length < count; ticks.push(time)) time = firstTick({ cron, timeZone }, time)
-  return iso(ticks)
-}
-
-describe('ticks at a change of the clocks (FAULTS 30, 31)', () => {
-  it.each([
-    ['30 2 * * *', ['2026-03-29T01:00:00', '2026-03-30T00:30:00']],
-    ['0,30 2 * * *', ['2026-03-29T01:00:00', '2026-03-30T00:00:00']],
-    ['15 30 2 * * *', ['2026-03-29T01:00:00', '2026-03-30T00:30:15']]
-  ])('%s in the hour that is left out runs right after it, once', (cron, ticks) => {
-    expect(next(cron, 'Europe/Berlin', '2026-03-28T12:00:00Z', 2)).toEqual(ticks)
-  })
-
-  it.each([
-    ['30 2 * * *', ['2026-10-25T00:30:00', '2026-10-26T01:30:00']],
-    ['0,30 2 * * *', ['2026-10-25T00:00:00', '2026-10-25T00:30:00', '2026-10-26T01:00:00']]
-  ])('%s in the hour that comes twice runs once', (cron, ticks) => {
-    expect(next(cron, 'Europe/Berlin', '2026-10-24T12:00:00Z', ticks.length)).toEqual(ticks)
-  })
-
-  it('a scheduler that starts between the two passes does not run it again', () => {
-    expect(next('30 2 * * *', 'Europe/Berlin', '2026-10-25T00:31:00Z', 1)).toEqual(['2026-10-26T01:30:00'])
-  })
-
-  it('*/30 goes on in real time through both', () => {
-    expect(next('*/30 * * * *', 'Europe/Berlin', '2026-10-25T00:00:00Z', 4)).toEqual([
-      '2026-10-25T00:30:00',
-      '2026-10-25T01:00:00',
-      '2026-10-25T01:30:00',
-      '2026-10-25T02:00:00'
-    ])
-    expect(next('*/30 * * * *', 'Europe/Berlin', '2026-03-29T00:30:00Z', 2)).toEqual([
-      '2026-03-29T01:00:00',
-      '2026-03-29T01:30:00'
-    ])
-  })
-
-  it('half an hour of change is handled alike', () => {
-    expect(next('15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T00:00:00Z', 2)).toEqual([
-      '2026-10-03T15:30:00',
-      '2026-10-04T15:15:00'
-    ])
-  })
-})
 
 describe('checkSchedule', () => {
   it.each([
@@ -89,52 +31,6 @@ describe('checkSchedule', () => {
   })
 })
 
-describe('missed ticks', () => {
-  const timing = { cron: '* * * * *', timeZone: 'UTC' }
-  const now = at('2026-05-01T12:00:30Z')
-  const due = (misfire: 'SKIP' | 'ONCE' | 'ALL', from: string) => dueTicks({ ...timing, misfire }, at(from), now)
-
-  it('that are less than a minute late are on time', () => {
-    expect(due('SKIP', '2026-05-01T12:00:00Z')).toEqual({
-      run: [at('2026-05-01T12:00:00Z')],
-      missed: 0,
-      nextAt: at('2026-05-01T12:01:00Z')
-    })
-  })
-
-  it.each([
-    ['SKIP', []],
-    ['ONCE', ['2026-05-01T11:59:00']],
-    ['ALL', ['2026-05-01T11:56:00', '2026-05-01T11:57:00', '2026-05-01T11:58:00', '2026-05-01T11:59:00']]
-  ] as const)('are handled as %s says, and counted', (misfire, madeUp) => {
-    const { run, missed } = due(misfire, '2026-05-01T11:56:00Z')
-    expect(iso(run)).toEqual([...madeUp, '2026-05-01T12:00:00'])
-    expect(missed).toBe(4)
-  })
-
-  it('are at most the newest 100, also after years of seconds', () => {
-    const { run, missed, nextAt } = dueTicks(
-      { cron: '* * * * * *', timeZone: 'UTC', misfire: 'ALL' },
-      at('2016-05-01T00:00:00Z'),
-      now
-    )
-    expect(run).toHaveLength(161)
-    expect(run.at(-1)).toBe(now)
-    expect(run[0]).toBe(now - 160_000)
-    expect(missed).toBe(10_000 - 61)
-    expect(nextAt).toBe(now + 1_000)
-  })
-
-  it('of a schedule that seldom ticks are found over a long outage', () => {
-    const yearly = { cron: '0 0 1 1 *', timeZone: 'UTC', misfire: 'ALL' as const }
-    expect(iso(dueTicks(yearly, at('2024-01-01T00:00:00Z'), now).run)).toEqual([
-      '2024-01-01T00:00:00',
-      '2025-01-01T00:00:00',
-      '2026-01-01T00:00:00'
-    ])
-  })
-})
-
 describe('runTicks', () => {
   const now = at('2026-05-01T12:00:30Z')
   const schedule = (misfire: DueSchedule['misfire'], nextAt: string): DueSchedule => ({
@@ -143,11 +39,15 @@ describe('runTicks', () => {
     lastTickAt: null,
     lastTaskId: null
   })
+  const giveWay = (): Promise<void> => Promise.resolve()
   const quota = new AppError('INVALID_INPUT', 'user', 'Too many.')
 
   it('has no tick for a schedule that another program switched off, and none after it', async () => {
     const refuse = (): Promise<SubmitResult[]> => Promise.reject(new Error('nothing is due'))
-    const done = await runTicks({ ...schedule('ALL', '2026-05-01T11:59:00Z'), enabled: false }, now, refuse)
+    const done = await runTicks({ ...schedule('ALL', '2026-05-01T11:59:00Z'), enabled: false }, now, {
+      submit: refuse,
+      giveWay
+    })
     expect(done).toMatchObject({ nextAt: null, missedMore: 0, submitted: 0, problem: null })
   })
 
@@ -157,7 +57,7 @@ describe('runTicks', () => {
       keys.push(task!.idempotencyKey)
       return Promise.resolve([{ status: keys.length === 1 ? 'exists' : 'created', taskId: String(keys.length) }])
     }
-    const done = await runTicks(schedule('ALL', '2026-05-01T11:59:00Z'), now, submit)
+    const done = await runTicks(schedule('ALL', '2026-05-01T11:59:00Z'), now, { submit, giveWay })
     expect(keys).toEqual(['schedule:2026-05-01T11:59:00.000Z:s', 'schedule:2026-05-01T12:00:00.000Z:s'])
     expect(done).toMatchObject({ submitted: 1, missedMore: 1, lastTaskId: '2', problem: null })
     const [first, second] = [1, 2].map((tick) => taskOfTick(schedule('ALL', '2026-05-01T11:59:00Z'), tick))
@@ -166,7 +66,10 @@ describe('runTicks', () => {
   })
 
   it('keeps why a tick was refused, counts it, and goes on with the next', async () => {
-    const done = await runTicks(schedule('ONCE', '2026-05-01T12:00:00Z'), now, () => Promise.reject(quota))
+    const done = await runTicks(schedule('ONCE', '2026-05-01T12:00:00Z'), now, {
+      submit: () => Promise.reject(quota),
+      giveWay
+    })
     expect(done).toMatchObject({
       submitted: 0,
       missedMore: 1,
@@ -178,7 +81,9 @@ describe('runTicks', () => {
 
   it('leaves its ticks due while the database is away', async () => {
     const away = new AppError('CONNECTION_LOST', 'operational', 'away')
-    await expect(runTicks(schedule('ONCE', '2026-05-01T12:00:00Z'), now, () => Promise.reject(away))).rejects.toBe(away)
+    await expect(
+      runTicks(schedule('ONCE', '2026-05-01T12:00:00Z'), now, { submit: () => Promise.reject(away), giveWay })
+    ).rejects.toBe(away)
   })
 })
 

@@ -1,14 +1,6 @@
-import { Cron } from 'croner'
 import { z } from 'zod'
-import {
-  AppError,
-  misfireAfterMs,
-  scheduleInput,
-  toAppError,
-  type MisfireRule,
-  type NewTask,
-  type Schedule
-} from '../kernel/index.ts'
+import { AppError, misfireAfterMs, scheduleInput, toAppError, type NewTask, type Schedule } from '../kernel/index.ts'
+import { dueTicks, firstTick, type GiveWay } from './cron-ticks.ts'
 import { validateNewTask } from './new-task.ts'
 import { truncateUtf8 } from './stored-text.ts'
 import type { SubmitResult } from './task-store.ts'
@@ -19,10 +11,6 @@ export type CheckedSchedule = z.output<typeof scheduleInput>
 
 /** Due schedules that one round looks after, and how many a queue has at most. */
 export const scheduleLimits = { perRound: 100, inAll: 1_000, problemBytes: 400 } as const
-
-/** Missed ticks that ALL makes up for; and how many are counted in one round. */
-const mostMadeUp = 100
-const mostCounted = 10_000
 
 /** The schedule as a store may write it. Throws INVALID_INPUT that says what to do; `nowMs` by the database's clock. */
 export function checkSchedule(input: unknown, nowMs: number): CheckedSchedule & { readonly nextAt: number | null } {
@@ -48,101 +36,6 @@ function checkTask({ task }: CheckedSchedule): void {
   }
 }
 
-interface Timing {
-  readonly cron: string
-  readonly timeZone: string
-}
-
-/** The first tick after `afterMs`. Throws INVALID_INPUT for a zone or a cron text that is not valid, or has no tick. */
-export function firstTick(timing: Timing, afterMs: number): number {
-  const tick = cronOf(timing).nextRun(new Date(afterMs))
-  if (tick === null) throw invalid(`"${timing.cron}" never comes again: choose days and months that exist.`)
-  return tick.getTime()
-}
-
-/**
- * Fixed times (no `*` and no step in the fields of the time of day) follow the wall clock: once in an hour that comes twice, right after an
- * hour that is left out. Others go on in real time.
- */
-function cronOf({ cron, timeZone }: Timing): Cron {
-  if (!isTimeZone(timeZone))
-    throw invalid(`"${timeZone}" is no time zone: use an IANA name such as Europe/Berlin or UTC.`)
-  const fields = cron.trim().split(/\s+/)
-  const isNickname = /^@[a-z]+$/i.test(cron.trim())
-  if (!isNickname && fields.length !== 5 && fields.length !== 6)
-    throw invalid(
-      `"${cron}" has ${fields.length} fields; cron has five (minute hour day month weekday), or six with seconds in front.`
-    )
-  try {
-    return new Cron(cron.trim(), {
-      timezone: timeZone,
-      mode: '5-or-6-parts',
-      fixedTimeRule: 'no-wildcard',
-      paused: true
-    })
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)
-    throw new AppError('INVALID_INPUT', 'user', `"${cron}" is no cron text: ${reason}`, { cause: error })
-  }
-}
-
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}
-
-export interface DueTicks {
-  /** To be submitted, oldest first. */
-  readonly run: readonly number[]
-  /** Ticks that came more than a minute late, those in `run` included. At most 10,000 are counted. */
-  readonly missed: number
-  readonly nextAt: number | null
-}
-
-/** What to do about a schedule whose tick `fromMs` has passed at `nowMs`. */
-export function dueTicks(timing: Timing & { readonly misfire: MisfireRule }, fromMs: number, nowMs: number): DueTicks {
-  const cron = cronOf(timing)
-  const { newest, counted } = ticksBetween(cron, fromMs, nowMs)
-  const onTime = newest.filter((tick) => nowMs - tick <= misfireAfterMs)
-  const late = newest.slice(0, newest.length - onTime.length)
-  const madeUp = { SKIP: 0, ONCE: 1, ALL: mostMadeUp }[timing.misfire]
-  return {
-    run: [...(madeUp === 0 ? [] : late.slice(-madeUp)), ...onTime],
-    missed: counted - onTime.length,
-    nextAt: cron.nextRun(new Date(nowMs))?.getTime() ?? null
-  }
-}
-
-/** On time are at most 61 ticks: one a second, for a minute. */
-const mostKept = mostMadeUp + 61
-
-function ticksBetween(cron: Cron, fromMs: number, toMs: number): { newest: number[]; counted: number } {
-  const all = ticksUntil(cron, fromMs, toMs)
-  if (all.length < mostCounted) return { newest: all.slice(-mostKept), counted: all.length }
-  // More than are counted: the newest are looked for from the end, in spans that grow.
-  for (let spanMs = misfireAfterMs * 2; ; spanMs *= 2) {
-    const newest = ticksUntil(cron, Math.max(fromMs, toMs - spanMs), toMs)
-    if (newest.length >= mostKept || toMs - spanMs <= fromMs)
-      return { newest: newest.slice(-mostKept), counted: mostCounted }
-  }
-}
-
-/** From `fromMs` on, it included, to `toMs`. */
-function ticksUntil(cron: Cron, fromMs: number, toMs: number): number[] {
-  const ticks: number[] = []
-  let at = cron.nextRun(new Date(fromMs - 1))?.getTime()
-  while (at !== undefined && at <= toMs && ticks.length < mostCounted) {
-    ticks.push(at)
-    at = cron.nextRun(new Date(at))?.getTime()
-  }
-  return ticks
-}
-
 /** The task of one tick. Whoever submits it first wins: the tick is in its key. */
 export function taskOfTick({ name, task }: Pick<CheckedSchedule, 'name' | 'task'>, tick: number): NewTask {
   return { ...task, runAt: tick, idempotencyKey: `schedule:${new Date(tick).toISOString()}:${name}` }
@@ -162,6 +55,11 @@ export interface ScheduleAdvance {
 /** A store's own submission. */
 export type SubmitTasks = (tasks: readonly NewTask[]) => Promise<SubmitResult[]>
 
+export interface TickWork {
+  readonly submit: SubmitTasks
+  readonly giveWay: GiveWay
+}
+
 export interface DueSchedule extends CheckedSchedule {
   readonly nextAt: number
   readonly lastTickAt: number | null
@@ -172,11 +70,15 @@ export interface DueSchedule extends CheckedSchedule {
  * Submits what is due of one schedule. A tick that is refused (a quota, a payload that is not valid) is left out and counted as missed: the
  * next one may do better. Throws what is operational: then the ticks are still due, and those submitted are known by their keys.
  */
-export async function runTicks(due: DueSchedule, nowMs: number, submit: SubmitTasks): Promise<ScheduleAdvance> {
+export async function runTicks(
+  due: DueSchedule,
+  nowMs: number,
+  { submit, giveWay }: TickWork
+): Promise<ScheduleAdvance> {
   let { lastTickAt, lastTaskId } = due
   // By another program, which left the next tick where it was.
   if (!due.enabled) return { nextAt: null, lastTickAt, lastTaskId, missedMore: 0, problem: null, submitted: 0 }
-  const { run, missed, nextAt } = dueTicks(due, due.nextAt, nowMs)
+  const { run, missed, nextAt } = await dueTicks(due, { fromMs: due.nextAt, nowMs, giveWay })
   let [submitted, refused] = [0, 0]
   let problem: string | null = null
   for (const tick of run) {
@@ -197,13 +99,13 @@ export async function runTicks(due: DueSchedule, nowMs: number, submit: SubmitTa
 }
 
 /** What a row that is due leads to. One that is no schedule gets no tick until someone writes it anew. */
-export async function advanceOf(row: StoredSchedule, nowMs: number, submit: SubmitTasks): Promise<ScheduleAdvance> {
+export async function advanceOf(row: StoredSchedule, nowMs: number, work: TickWork): Promise<ScheduleAdvance> {
   const { lastTickAt, lastTaskId, nextAt } = row
   const unchanged = { lastTickAt, lastTaskId, missedMore: 0, submitted: 0 }
   try {
     const schedule = readSchedule(row)
     if (nextAt === null) return { ...unchanged, nextAt: firstTick(schedule, nowMs), problem: null }
-    return await runTicks({ ...schedule, nextAt, lastTickAt, lastTaskId }, nowMs, submit)
+    return await runTicks({ ...schedule, nextAt, lastTickAt, lastTaskId }, nowMs, work)
   } catch (error) {
     const problem = toAppError(error)
     if (problem.kind !== 'user') throw error

@@ -50,7 +50,9 @@ it('a round tells of every schedule that failed', async () => {
     VALUES ('a', '* * * * * *', 'UTC', 'ONCE', 1, '{"type":"t","payload":"{}"}', NOW(6) - INTERVAL 2 SECOND, NOW(6)),
       ('b', '* * * * * *', 'UTC', 'ONCE', 1, '{"type":"t","payload":"{}"}', NOW(6) - INTERVAL 2 SECOND, NOW(6))`)
   const away = new AppError('CONNECTION_LOST', 'operational', 'away')
-  await expect(runSchedules(database, () => Promise.reject(away))).rejects.toMatchObject({
+  await expect(
+    runSchedules(database, { submit: () => Promise.reject(away), giveWay: () => Promise.resolve() })
+  ).rejects.toMatchObject({
     code: 'CONNECTION_LOST',
     message: '2 schedules failed. "a": CONNECTION_LOST: away; "b": CONNECTION_LOST: away'
   })

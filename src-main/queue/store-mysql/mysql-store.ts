@@ -143,7 +143,10 @@ class MysqlStore implements TaskStore {
   }
 
   runSchedules(): ReturnType<ScheduleStore['runSchedules']> {
-    return runSchedules(this.database, (tasks) => this.submit(tasks))
+    return runSchedules(this.database, {
+      submit: (tasks) => this.submit(tasks),
+      giveWay: () => this.clock.sleep(0)
+    })
   }
 
   policies(): Promise<Policy[]> {

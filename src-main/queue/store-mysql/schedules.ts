@@ -9,7 +9,7 @@ import {
   showSchedule,
   type ScheduleAdvance,
   type StoredSchedule,
-  type SubmitTasks
+  type TickWork
 } from '../schedules.ts'
 import type { ScheduleStore } from '../task-store.ts'
 import { count, rowId, text, textOrNull, time, timeOrNull, utcText } from './row-values.ts'
@@ -81,13 +81,13 @@ export async function removeSchedule(database: SqlDatabase, name: string): Promi
 }
 
 /** One schedule after the other; one that fails does not keep the others from their ticks. */
-export async function runSchedules(database: SqlDatabase, submit: SubmitTasks): Promise<ScheduleRound> {
+export async function runSchedules(database: SqlDatabase, work: TickWork): Promise<ScheduleRound> {
   let submitted = 0
   const failures: { name: string; error: unknown }[] = []
   const due = [...(await database.execute(findDue)).rows, ...(await database.execute(findUncounted)).rows]
   for (const row of due) {
     try {
-      const done = await advanceOf(stored(row), time(row, 'now'), submit)
+      const done = await advanceOf(stored(row), time(row, 'now'), work)
       await write(database, row, done)
       submitted += done.submitted
     } catch (error) {

@@ -99,11 +99,12 @@ export function removeSchedule(file: QueueFile, name: string): Promise<boolean> 
 /** One schedule after the other; one that fails does not keep the others from their ticks. */
 export async function runSchedules(file: QueueFile, submit: SubmitTasks): Promise<ScheduleRound> {
   let submitted = 0
+  const giveWay = (): Promise<void> => file.letOthersRun()
   const failures: { name: string; error: unknown }[] = []
   const { due, at } = await file.read(readDue)
   for (const row of due) {
     try {
-      const done = await advanceOf(stored(row), at / 1_000, submit)
+      const done = await advanceOf(stored(row), at / 1_000, { submit, giveWay })
       await file.write((session) => write(session, row, done))
       submitted += done.submitted
     } catch (error) {
