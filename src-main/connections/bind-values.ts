@@ -1,6 +1,9 @@
 import mysql, { type ExecuteValues } from 'mysql2'
 import { AppError, type SqlValue } from '../kernel/index.ts'
 
+/** Read once: the driver's property resolves a module each time. */
+const { LONGLONG } = mysql.TypedParameter
+
 const smallestSigned = -(2n ** 63n)
 const largestSigned = 2n ** 63n - 1n
 const largestUnsigned = 2n ** 64n - 1n
@@ -28,8 +31,8 @@ function bindNumber(value: number, index: number): ExecuteValues {
 }
 
 function integer(value: bigint, index: number): ExecuteValues {
-  if (value >= smallestSigned && value <= largestSigned) return mysql.TypedParameter.LONGLONG(value)
-  if (value > 0n && value <= largestUnsigned) return mysql.TypedParameter.LONGLONG.unsigned(value)
+  if (value >= smallestSigned && value <= largestSigned) return LONGLONG(value)
+  if (value > 0n && value <= largestUnsigned) return LONGLONG.unsigned(value)
   throw unbindable(index, 'an integer of more than 64 bits')
 }
 
