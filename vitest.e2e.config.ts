@@ -1,5 +1,18 @@
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+// Server shells that tests start compile their code once for the whole run.
+process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules/.cache/compiled')
+
+/** The longest files first: begun last, one would run alone at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification): boolean => /\/day-\w+\.e2e\.ts$/.test(moduleId)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
 
 /** Needs a built app, an X display and the runtimes that `scripts/test.mjs` provides. */
 export default defineConfig({
@@ -8,9 +21,11 @@ export default defineConfig({
     name: 'e2e',
     environment: 'node',
     include: ['test/e2e/**/*.e2e.ts'],
-    globalSetup: ['test/support/global-mariadb.ts'],
+    globalSetup: ['test/support/global-mariadb.ts', 'test/e2e/support/global-chromium.ts'],
+    sequence: { sequencer: LongestFirst },
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    isolate: false, // a process for each file would read Playwright and the contract again
     // A spec waits for half of its time; more than two beside each other are slower on two cores.
     maxWorkers: 2
   }

@@ -5,10 +5,11 @@ import mysql from 'mysql2/promise'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/mariadb.ts'
+import { openInBrowser } from './support/browser.ts'
 import { eventually } from './support/eventually.ts'
 import { launchElectron } from './support/electron-shell.ts'
 import { connectRpc } from './support/rpc.ts'
-import { launchServer, openInBrowser } from './support/server-shell.ts'
+import { launchServer } from './support/server-shell.ts'
 
 /** Part of every password used here: it survives JSON, URL and shell escaping as it is. */
 const canary = 'cnry7f3a9c11d2'

@@ -4,9 +4,10 @@ import { networkInterfaces } from 'node:os'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { openBrowser } from './support/browser.ts'
 import { connectRpc, http, sendRaw, upgrade } from './support/rpc.ts'
 import { eventually } from './support/eventually.ts'
-import { launchChromium, launchServer, type ServerShell } from './support/server-shell.ts'
+import { launchServer, type ServerShell } from './support/server-shell.ts'
 
 let server: ServerShell
 let session: string
@@ -302,7 +303,7 @@ describe('the socket', () => {
 describe('in a browser', () => {
   let browser: Browser
   beforeAll(async () => {
-    browser = await launchChromium()
+    browser = await openBrowser()
   })
   afterAll(() => browser?.close())
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { ElectronApplication, Page } from 'playwright-core'
 
 /** A file that a page has made and the shell has saved. */
@@ -12,10 +13,9 @@ export interface SavedFile {
 /** What a press makes the browser save. */
 export async function savedByBrowser(page: Page, press: () => Promise<void>): Promise<SavedFile> {
   const [download] = await Promise.all([page.waitForEvent('download'), press()])
-  const file = await download.path()
-  const text = readFileSync(file, 'utf8')
+  const saved = { name: download.suggestedFilename(), text: await text(await download.createReadStream()) }
   await download.delete()
-  return { name: download.suggestedFilename(), text }
+  return saved
 }
 
 /** What a press makes Electron save. Its dialog is nobody's to answer here, so the place is given beforehand. */

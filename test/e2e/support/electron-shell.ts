@@ -17,6 +17,17 @@ export interface ElectronShell {
 
 const readyMs = 60_000
 
+/**
+ * No processor time for motion that nobody looks at, and none withheld from a window that another one covers: two files
+ * share one display.
+ */
+const switches = [
+  '--disable-gpu',
+  '--force-prefers-reduced-motion',
+  '--disable-background-timer-throttling',
+  '--disable-renderer-backgrounding'
+]
+
 export async function launchElectron(options: LaunchOptions = {}): Promise<ElectronShell> {
   const dist = process.env['ELECTRON_OVERRIDE_DIST_PATH']
   if (!dist) throw new Error('ELECTRON_OVERRIDE_DIST_PATH is not set: `npm test` provides an Electron')
@@ -24,7 +35,7 @@ export async function launchElectron(options: LaunchOptions = {}): Promise<Elect
   const dataDir = options.dataDir ?? newDataDir()
   const app = await _electron.launch({
     executablePath: join(dist, 'electron'),
-    args: [builtRoot, '--disable-gpu', '--data', dataDir, ...(options.demo ? ['--demo'] : [])],
+    args: [builtRoot, ...switches, '--data', dataDir, ...(options.demo ? ['--demo'] : [])],
     // As root Chromium's own sandbox cannot start; everybody else gets it.
     chromiumSandbox: !isRoot,
     cwd: builtRoot,

@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
-import { chromium, type Browser, type Page } from 'playwright-core'
-import { builtFile, builtRoot, chromiumFile, isRoot, newDataDir, shellEnvironment } from './build.ts'
+import { builtFile, builtRoot, newDataDir, shellEnvironment } from './build.ts'
 
 export interface LaunchOptions {
   readonly demo?: boolean
@@ -103,21 +102,4 @@ async function exchange(origin: string, token: string): Promise<string> {
   const { session } = (await response.json()) as { session?: string }
   if (!session) throw new Error(`no session: ${response.status}`)
   return session
-}
-
-export interface BrowserPage {
-  readonly browser: Browser
-  readonly page: Page
-}
-
-/** Chromium on the address that the server printed. */
-export async function openInBrowser(server: ServerShell): Promise<BrowserPage> {
-  const browser = await launchChromium()
-  const page = await browser.newPage({ viewport: { width: 1360, height: 860 } })
-  await page.goto(server.address)
-  return { browser, page }
-}
-
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: chromiumFile, args: isRoot ? ['--no-sandbox'] : [] })
 }

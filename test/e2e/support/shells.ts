@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
+import { openInBrowser } from './browser.ts'
 import { savedByBrowser, savedByElectron, type SavedFile } from './downloads.ts'
 import { launchElectron } from './electron-shell.ts'
-import { launchServer, openInBrowser, type LaunchOptions } from './server-shell.ts'
+import { launchServer, type LaunchOptions } from './server-shell.ts'
 
 export type ShellKind = 'electron' | 'server'
 /** For specs that hold in both: `describe.each(shellKinds)`. */
