@@ -1,0 +1,3 @@
+import { describeDay } from './scenarios/day.ts'
+
+describeDay('electron')
