@@ -188,7 +188,8 @@ export function describeClaiming(queue: QueueUnderTest): void {
       }
       const taskId = await queue.submit()
       const claimed = await queue.claim(1, { types: ['a', 't', 'z'] })
-      const more = await queue.claim(2, { types: ['a', 't', 'z'] })
+      // Whether those of the others are taken is the collation's: no more of them need to come.
+      const more = await queue.store.claim({ ...request, types: ['a', 't', 'z'] })
       expect(ids([...claimed, ...more])).toContain(taskId)
       expect(new Set([...claimed, ...more].map(({ type }) => type))).toEqual(new Set(['t']))
     })

@@ -31,6 +31,8 @@ export interface MariaDbOptions {
   flushAtCommit?: 0 | 1 | 2
   /** The files lie in memory where that has room: they outlive a killed server too, and syncing them costs nothing. */
   inMemory?: boolean
+  /** Environment of the server's process beside this one's own, such as a clock of its own. */
+  env?: NodeJS.ProcessEnv
   /** More options for mariadbd, such as `--max-connections=20`. */
   serverOptions?: string[]
 }
@@ -75,7 +77,7 @@ export async function startPrivateMariaDb(options: MariaDbOptions = {}): Promise
     port = await freePort()
     const init = join(dir, 'init.sql')
     writeFileSync(init, accounts(password), { mode: 0o600 })
-    server = await run(dir, port, [...serverOptions(options), `--init-file=${init}`])
+    server = await run(dir, port, [...serverOptions(options), `--init-file=${init}`], options.env)
   } catch (error) {
     rmSync(dir, { recursive: true, force: true })
     throw error
@@ -96,7 +98,7 @@ export async function startPrivateMariaDb(options: MariaDbOptions = {}): Promise
     restart: async () => {
       await server?.end('SIGTERM')
       server = undefined
-      server = await run(dir, port, serverOptions(options))
+      server = await run(dir, port, serverOptions(options), options.env)
     },
     stop: async () => {
       await server?.end('SIGKILL') // its files go with it: nothing is worth an orderly end
@@ -231,7 +233,7 @@ interface RunningServer {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
-async function run(dir: string, port: number, options: string[]): Promise<RunningServer> {
+async function run(dir: string, port: number, options: string[], env: NodeJS.ProcessEnv = {}): Promise<RunningServer> {
   const args = [
     '--no-defaults',
     `--user=${userInfo().username}`,
@@ -248,7 +250,8 @@ async function run(dir: string, port: number, options: string[]): Promise<Runnin
   // setpriv replaces itself by the server, which then also ends when the test process is killed outright
   const child = spawn('setpriv', ['--pdeathsig', 'SIGKILL', installedTool('mariadbd'), ...args], {
     stdio: ['ignore', logFile, logFile],
-    cwd: dir
+    cwd: dir,
+    env: { ...process.env, ...env }
   })
   closeSync(logFile)
   const ended = new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startPrivateMariaDb, type TestMariaDb } from '../../support/mariadb.ts'
+import { startPrivateMariaDb } from '../../support/mariadb.ts'
 import { check, eventsOf, type Violation } from '../checker.ts'
 import { collectEvidence, countTicks } from '../witness.ts'
 import { readHistory } from '../client-history.ts'
@@ -35,7 +35,7 @@ export async function stepDatabaseClock(options: {
 }): Promise<ClockSteps> {
   const file = join(mkdtempSync(join(tmpdir(), 'taskdeck-clock-')), 'clock')
   writeFileSync(file, '+0\n')
-  const server = await underFakeTime(file, () => startPrivateMariaDb({ inMemory: true }))
+  const server = await startPrivateMariaDb({ inMemory: true, env: clockFrom(file) })
   try {
     const mix = { deaths: false, crashes: false, duplicates: true, poison: false }
     const world = await World.make(server, {
@@ -84,18 +84,10 @@ export async function stepDatabaseClock(options: {
   }
 }
 
-/** The server inherits the environment of the moment in which it starts. */
-async function underFakeTime(file: string, start: () => Promise<TestMariaDb>): Promise<TestMariaDb> {
-  const fake = {
-    LD_PRELOAD: fakeTimeLibrary() ?? '',
-    FAKETIME_TIMESTAMP_FILE: file,
-    FAKETIME_CACHE_DURATION: '1',
-    FAKETIME_DONT_FAKE_MONOTONIC: '1'
-  }
-  Object.assign(process.env, fake)
-  try {
-    return await start()
-  } finally {
-    for (const name of Object.keys(fake)) delete process.env[name]
-  }
-}
+/** The clock that `file` says, read again every second. */
+const clockFrom = (file: string): NodeJS.ProcessEnv => ({
+  LD_PRELOAD: fakeTimeLibrary() ?? '',
+  FAKETIME_TIMESTAMP_FILE: file,
+  FAKETIME_CACHE_DURATION: '1',
+  FAKETIME_DONT_FAKE_MONOTONIC: '1'
+})
