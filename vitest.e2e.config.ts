@@ -5,12 +5,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // Server shells that tests start compile their code once for the whole run.
 process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules/.cache/compiled')
 
+const longest = ['day-electron', 'day-server', 'outage', 'bad-files']
+
 /** The longest files first: begun last, one would run alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification): boolean => /\/day-\w+\.e2e\.ts$/.test(moduleId)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const named = (name: string) => sorted.filter(({ moduleId }) => moduleId.endsWith(`/${name}.e2e.ts`))
+    return [...new Set([...longest.flatMap(named), ...sorted])]
   }
 }
 
