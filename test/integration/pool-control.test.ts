@@ -35,7 +35,7 @@ describe('a worker that another process asks', () => {
   })
 
   it('to stop does so with its grace, and says that it is over', async () => {
-    const { store, worker } = await startWorker({ slots: 1, leaseMs: 1_000, graceMs: 1_000 })
+    const { store, worker } = await startWorker({ slots: 1, leaseMs: 3_000, graceMs: 1_000 })
     const [id = ''] = store.submit(task('deaf'))
     await store.untilState(id, 'RUNNING')
     store.request = 'STOP'

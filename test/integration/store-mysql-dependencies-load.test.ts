@@ -4,7 +4,7 @@ import { openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
 import type { TaskStore } from '../../src-main/queue/task-store.ts'
 import { countingTrouble, MysqlQueue, tasks, type LockTrouble } from './store-mysql-queue.ts'
 
-const loadMs = 8_000
+const loadMs = 5_000
 /** Low enough for the quota to refuse some, whatever the machine. */
 const most = 20
 

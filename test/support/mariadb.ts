@@ -77,7 +77,7 @@ export async function startPrivateMariaDb(options: MariaDbOptions = {}): Promise
     port = await freePort()
     const init = join(dir, 'init.sql')
     writeFileSync(init, accounts(password), { mode: 0o600 })
-    server = await run(dir, port, [...serverOptions(options), `--init-file=${init}`], options.env)
+    server = await run({ dir, port, args: [...serverOptions(options), `--init-file=${init}`], env: options.env })
   } catch (error) {
     rmSync(dir, { recursive: true, force: true })
     throw error
@@ -98,7 +98,7 @@ export async function startPrivateMariaDb(options: MariaDbOptions = {}): Promise
     restart: async () => {
       await server?.end('SIGTERM')
       server = undefined
-      server = await run(dir, port, serverOptions(options), options.env)
+      server = await run({ dir, port, args: serverOptions(options), env: options.env })
     },
     stop: async () => {
       await server?.end('SIGKILL') // its files go with it: nothing is worth an orderly end
@@ -233,7 +233,14 @@ interface RunningServer {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
-async function run(dir: string, port: number, options: string[], env: NodeJS.ProcessEnv = {}): Promise<RunningServer> {
+interface Launch {
+  readonly dir: string
+  readonly port: number
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv | undefined
+}
+
+async function run({ dir, port, args: more, env }: Launch): Promise<RunningServer> {
   const args = [
     '--no-defaults',
     `--user=${userInfo().username}`,
@@ -243,7 +250,7 @@ async function run(dir: string, port: number, options: string[], env: NodeJS.Pro
     `--pid-file=${join(dir, 'pid')}`,
     `--bind-address=${host}`,
     `--port=${port}`,
-    ...options
+    ...more
   ]
   const log = join(dir, 'server.log')
   const logFile = openSync(log, 'a')
