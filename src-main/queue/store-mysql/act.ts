@@ -11,7 +11,8 @@ import {
 import { releasedAmong } from '../dependents.ts'
 import type { ActionResult } from '../task-store.ts'
 import { closeLetters } from './dead-letters.ts'
-import { finishSome, settleDependents, type EndedTask, type SettledDependents } from './endings.ts'
+import { settleDependents, type EndedTask, type SettledDependents } from './endings.ts'
+import { finishSome } from './noted-endings.ts'
 import { countAgain } from './quotas.ts'
 import { count, rowId, text } from './row-values.ts'
 import { marks, padded, perLength } from './statement-text.ts'
@@ -64,7 +65,7 @@ export async function act(database: SqlDatabase, taskId: string, action: Operato
       ? await changeState(runner, id, text(row, 'state') as TaskState, action)
       : { status: 'missing' }
     result = now
-    dependents = await settleDependents(runner, endedBy(id, row, now))
+    dependents = await settleDependents(runner, endedBy(id, row, now), [id.toString()])
     return result
   }
   // The row in the state that the change leads to: it was made (by us, or by someone who wanted the same).

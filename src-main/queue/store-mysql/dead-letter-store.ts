@@ -13,11 +13,11 @@ import { deadLetterLimits, requireOpen } from '../dead-letters.ts'
 import type { ActionResult, DeadLetterPage, DeadLetterStep } from '../task-store.ts'
 import { act, replayTasks } from './act.ts'
 import { closeLetters } from './dead-letters.ts'
-import { lockAll } from './endings.ts'
 import { longestList } from './held-leases.ts'
 import { countAgain } from './quotas.ts'
 import { compareIds, count, rowId, text, textOrNull, time, timeOrNull } from './row-values.ts'
 import { chunksOf, marks, padded, perLength } from './statement-text.ts'
+import { lockAll } from './task-locks.ts'
 
 const columns = `id, task_id, attempt, type, owner, title, died_at, reason, first_error_code, first_error_message,
   last_error_code, last_error_message, resolution, resolved_at`

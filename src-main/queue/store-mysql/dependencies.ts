@@ -8,10 +8,11 @@ import {
 } from '../../kernel/index.ts'
 import { isTerminal } from '../../kernel/index.ts'
 import { startAfter } from '../dependents.ts'
-import { failDependents, lockAll } from './endings.ts'
+import { failDependents } from './endings.ts'
 import { longestList } from './held-leases.ts'
 import { compareIds, rowId, text, textOrNull } from './row-values.ts'
 import { chunksOf, marks, padded, perLength, powerChunks } from './statement-text.ts'
+import { lockAll } from './task-locks.ts'
 
 /** Rows of one INSERT at most. */
 const largestInsert = 1_024

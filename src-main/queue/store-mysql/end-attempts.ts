@@ -10,6 +10,7 @@ import {
 import { writeDeadLetters } from './dead-letters.ts'
 import { endPlainSuccesses, mostPlainResult, type PlainSuccess } from './end-successes.ts'
 import { settleDependents, type SettledDependents } from './endings.ts'
+import { withinRetryBudgets, type RetryTerms } from './retry-delays.ts'
 import { microseconds } from './row-values.ts'
 import { leased } from './statement-text.ts'
 import { finished } from './task-rows.ts'
@@ -88,20 +89,30 @@ ON DUPLICATE KEY UPDATE taskdeck_attempt.task_id = taskdeck_attempt.task_id`
  * Writes the tasks' next states, the attempts' rows and dead letters, and lets those go on that waited for the tasks. What it could not see
  * to is left to `finishSome`.
  */
-export async function endAttempts(runner: SqlRunner, ends: readonly AttemptEnd[]): Promise<SettledDependents> {
-  const { plain, others } = withoutPlain(ends)
+export async function endAttempts(
+  runner: SqlRunner,
+  ends: readonly AttemptEnd[],
+  terms: RetryTerms
+): Promise<SettledDependents> {
+  const retries = ends.filter(({ delayMs }) => delayMs !== null)
+  const { plain, others } = withoutPlain(ends.filter(({ delayMs }) => delayMs === null))
   await endPlainSuccesses(runner, plain)
-  for (const { json, rows } of jsonBatches(others.map(toJson))) {
+  await writeEnds(runner, others)
+  const failed = ends.filter(({ state }) => state === 'FAILED').map(({ taskId }) => taskId)
+  await writeDeadLetters(runner, failed, 'ATTEMPT')
+  const waitedFor = ends.filter(({ state, hasDependents }) => hasDependents && isTerminal(state))
+  const dependents = await settleDependents(runner, waitedFor, terms.typeOf.keys())
+  // Their gates are locked after all tasks: who holds one never waits for a task.
+  await writeEnds(runner, await withinRetryBudgets(runner, retries, terms))
+  return dependents
+}
+
+async function writeEnds(runner: SqlRunner, ends: readonly AttemptEnd[]): Promise<void> {
+  for (const { json, rows } of jsonBatches(ends.map(toJson))) {
     const { affectedRows } = await runner.execute(endTasks, [json])
     if (affectedRows !== rows) throw new AppError('BUG', 'bug', `${rows} locked leases, ${affectedRows} ended`)
     await runner.execute(recordAttempts, [json])
   }
-  const failed = ends.filter(({ state }) => state === 'FAILED').map(({ taskId }) => taskId)
-  await writeDeadLetters(runner, failed, 'ATTEMPT')
-  return settleDependents(
-    runner,
-    ends.filter(({ state, hasDependents }) => hasDependents && isTerminal(state))
-  )
 }
 
 /** What a statement of its own ends faster. */

@@ -12,9 +12,9 @@ import { decideRetry } from '../retry.ts'
 import type { Recovered } from '../task-store.ts'
 import { writeDeadLetters } from './dead-letters.ts'
 import { endAttempts, type AttemptEnd } from './end-attempts.ts'
-import { finishEndings, settleDependents } from './endings.ts'
+import { settleDependents } from './endings.ts'
+import { finishEndings } from './noted-endings.ts'
 import { effectivePolicies } from './policies.ts'
-import { withinRetryBudgets } from './retry-delays.ts'
 import { count, text, textOrNull } from './row-values.ts'
 import { leased, marks, padded, perLength, underDeadline } from './statement-text.ts'
 import { ownTerms } from './task-rows.ts'
@@ -85,10 +85,9 @@ async function inParts(limit: number, part: (size: number) => Promise<RecoveredP
 async function recoverLeases(runner: SqlRunner, clock: Clock, limit: number): Promise<RecoveredPart> {
   const { rows } = await runner.execute(expiredLeases, [limit])
   const policies = rows.length === 0 ? EffectivePolicies.none : await effectivePolicies(runner)
-  const found = rows.map((row) => endOf(row, policies, clock))
+  const ends = rows.map((row) => endOf(row, policies, clock))
   const typeOf = new Map(rows.map((row) => [text(row, 'id'), text(row, 'type')]))
-  const ends = await withinRetryBudgets(runner, found, { policies, clock, typeOf })
-  const { changed: dependents } = await endAttempts(runner, ends)
+  const { changed: dependents } = await endAttempts(runner, ends, { policies, clock, typeOf })
   const recovered = ends.map(({ taskId, state }): Recovered => ({
     taskId,
     type: typeOf.get(taskId) ?? '',
@@ -135,7 +134,8 @@ async function failPassed(runner: SqlRunner, limit: number): Promise<RecoveredPa
   const waitedFor = rows.filter((row) => count(row, 'has_dependents') === 1)
   const { changed: dependents } = await settleDependents(
     runner,
-    waitedFor.map((row) => ({ taskId: text(row, 'id'), state: 'FAILED' }))
+    waitedFor.map((row) => ({ taskId: text(row, 'id'), state: 'FAILED' })),
+    late
   )
   const found = rows.map((row): Recovered => ({
     taskId: text(row, 'id'),

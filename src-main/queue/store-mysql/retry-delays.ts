@@ -1,7 +1,6 @@
 import type { Clock, SqlRunner } from '../../kernel/index.ts'
 import type { EffectivePolicies } from '../effective-policy.ts'
 import { bookRetries } from '../retry-budget.ts'
-import type { AttemptEnd } from './end-attempts.ts'
 import { lockBudgets } from './gates.ts'
 
 const writeBudget = `
@@ -10,24 +9,30 @@ UPDATE taskdeck_gate SET amount = ?, at = NOW(6) WHERE kind = 'RETRY' AND scope 
 export interface RetryTerms {
   readonly policies: EffectivePolicies
   readonly clock: Clock
-  /** By the task's id. */
+  /** By the task's id, of every task that the transaction has locked. */
   readonly typeOf: ReadonlyMap<string, string>
 }
 
+/** An end in RETRY_WAIT. */
+interface Retry {
+  readonly taskId: string
+  readonly delayMs: number | null
+}
+
 /**
- * Each end in RETRY_WAIT takes a token of its type's budget, in the transaction that ends the attempt; those beyond it wait longer. The
- * tasks' rows are locked before the gates, everywhere.
+ * Each retry takes a token of its type's budget, in the transaction that ends the attempt; those beyond it wait longer. These gates are
+ * the last that a transaction locks: see decision 0011.
  */
-export async function withinRetryBudgets(
+export async function withinRetryBudgets<End extends Retry>(
   runner: SqlRunner,
-  ends: readonly AttemptEnd[],
+  ends: readonly End[],
   { policies, clock, typeOf }: RetryTerms
-): Promise<AttemptEnd[]> {
-  const perMinute = ({ taskId, delayMs }: AttemptEnd): number | null =>
+): Promise<End[]> {
+  const perMinute = ({ taskId, delayMs }: End): number | null =>
     delayMs === null ? null : policies.ofType(typeOf.get(taskId) ?? '').retriesPerMinute
   const types = new Set(ends.filter((end) => perMinute(end) !== null).map(({ taskId }) => typeOf.get(taskId) ?? ''))
   if (types.size === 0) return [...ends]
-  const extra = new Map<AttemptEnd, number>()
+  const extra = new Map<End, number>()
   for (const [type, gate] of await lockBudgets(runner, [...types])) {
     const retries = ends.filter((end) => end.delayMs !== null && typeOf.get(end.taskId) === type)
     const { amount, extraMs } = bookRetries(

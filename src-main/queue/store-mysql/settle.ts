@@ -1,13 +1,14 @@
 import { type Clock, type Fence, type SqlDatabase, type SqlRunner, type TaskState } from '../../kernel/index.ts'
 import { releasedAmong } from '../dependents.ts'
+import { EffectivePolicies } from '../effective-policy.ts'
 import { clampDelay, resolveSettlement } from '../retry.ts'
 import { storableError, storableProgress, storableResult, truncateUtf8 } from '../stored-text.ts'
 import type { NewArtifact, SettleResult, Settlement } from '../task-store.ts'
 import { endAttempts, jsonBatches, type AttemptEnd } from './end-attempts.ts'
-import { finishSome, type SettledDependents } from './endings.ts'
+import type { SettledDependents } from './endings.ts'
 import { holds, lockTasksOf, longestList, type LockedTask } from './held-leases.ts'
+import { finishSome } from './noted-endings.ts'
 import { effectivePolicies } from './policies.ts'
-import { withinRetryBudgets } from './retry-delays.ts'
 import { count, microseconds, rowId, text } from './row-values.ts'
 import { chunksOf, marks, padded, perLength } from './statement-text.ts'
 
@@ -70,7 +71,11 @@ async function settleAll(runner: SqlRunner, settlements: readonly Settlement[], 
     }
   }
   const winners = [...accepted.values()]
-  const dependents = await endAttempts(runner, await endsOf(runner, winners, { tasks, clock }))
+  const ends = winners.map(toEnd)
+  const retries = ends.some(({ delayMs }) => delayMs !== null)
+  const policies = retries ? await effectivePolicies(runner) : EffectivePolicies.none
+  const typeOf = new Map([...tasks].map(([taskId, { type }]) => [taskId, type]))
+  const dependents = await endAttempts(runner, ends, { policies, clock, typeOf })
   await storeArtifacts(runner, winners)
   const others = settlements.filter((settlement) => accepted.get(settlement.fence.taskId)?.settlement !== settlement)
   const repeated = await findRepeated(runner, others)
@@ -81,18 +86,6 @@ async function settleAll(runner: SqlRunner, settlements: readonly Settlement[], 
     return { fence, state: repeated.has(settlement) ? stateAfter(won, tasks.get(fence.taskId)) : undefined }
   })
   return { results, dependents }
-}
-
-/** A retry may have to wait longer than it says: for its type's budget. */
-async function endsOf(
-  runner: SqlRunner,
-  winners: readonly Accepted[],
-  { tasks, clock }: { readonly tasks: ReadonlyMap<string, LockedTask>; readonly clock: Clock }
-): Promise<AttemptEnd[]> {
-  const ends = winners.map(toEnd)
-  if (ends.every(({ delayMs }) => delayMs === null)) return ends
-  const typeOf = new Map([...tasks].map(([taskId, { type }]) => [taskId, type]))
-  return withinRetryBudgets(runner, ends, { policies: await effectivePolicies(runner), clock, typeOf })
 }
 
 const stateAfter = (won: Accepted | undefined, task: LockedTask | undefined): TaskState | undefined =>

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { systemClock, type Fence, type SqlDatabase } from '../../src-main/kernel/index.ts'
+import type { Settlement, TaskStore } from '../../src-main/queue/task-store.ts'
+import { MysqlQueue, tasks } from './store-mysql-queue.ts'
+
+/*
+ * Whoever waits for a lock must hold none that comes after it (decision 0011). Each test keeps one task locked, lets the store wait for
+ * it, and looks at what the store holds meanwhile.
+ */
+
+let queue: MysqlQueue
+let store: TaskStore
+let other: SqlDatabase
+let watching: SqlDatabase
+
+beforeAll(async () => {
+  queue = await MysqlQueue.migrated(inject('mariadbUrl'))
+  store = await queue.store()
+  other = await queue.connect()
+  watching = await queue.connect()
+})
+afterAll(() => queue.close())
+beforeEach(async () => {
+  for (const table of ['dependency', 'ending', 'task', 'attempt', 'policy', 'gate', 'dead_letter'])
+    await watching.execute(`DELETE FROM taskdeck_${table}`)
+})
+
+const submit = async (...input: Parameters<typeof tasks>[1][]): Promise<string[]> => {
+  const ids: string[] = []
+  // One by one: ids in the order of the list.
+  for (const one of input) ids.push(...(await store.submit(tasks(1, one))).map(({ taskId }) => taskId))
+  return ids
+}
+
+const claimAll = async (types: string[]): Promise<Map<string, Fence>> => {
+  const claimed = await store.claim({ workerId: 'w', types, limit: 50, leaseMs: 60_000 })
+  return new Map(claimed.map(({ fence }) => [fence.taskId, fence]))
+}
+
+/** Until a session of this database waits for a lock. The server renews what it tells only when nobody has asked for 100 ms. */
+async function someoneWaits(): Promise<void> {
+  const waiting = `
+    SELECT COUNT(*) AS n FROM information_schema.innodb_trx AS trx
+    JOIN information_schema.processlist AS session ON session.id = trx.trx_mysql_thread_id
+    WHERE session.db = DATABASE() AND trx.trx_state = 'LOCK WAIT'`
+  do await systemClock.sleep(110)
+  while (Number((await watching.execute(waiting)).rows[0]?.['n']) === 0)
+}
+
+/** Which of the tasks nobody has locked. */
+async function freeTasks(ids: readonly string[]): Promise<string[]> {
+  const { rows } = await watching.transaction((runner) =>
+    runner.execute(
+      `SELECT id FROM taskdeck_task FORCE INDEX (PRIMARY) WHERE id IN (${ids.join(', ')}) ORDER BY id FOR UPDATE SKIP LOCKED`
+    )
+  )
+  return rows.map(({ id }) => String(id))
+}
+
+/** Settles while someone else has the task, and looks once the settlement waits for it. */
+async function whileLocked<T>(taskId: string, settlements: readonly Settlement[], look: () => Promise<T>): Promise<T> {
+  let settling: Promise<unknown> = Promise.resolve()
+  const seen = await other.transaction(async (runner) => {
+    await runner.execute('SELECT id FROM taskdeck_task WHERE id = ? FOR UPDATE', [BigInt(taskId)])
+    settling = store.settle(settlements)
+    await someoneWaits()
+    return look()
+  })
+  await settling
+  return seen
+}
+
+const error = { code: 'E', message: 'm', class: 'retryable' } as const
+const success = (fence: Fence | undefined): Settlement => ({ fence: fence!, outcome: 'SUCCESS', result: null })
+const retry = (fence: Fence | undefined): Settlement => ({ fence: fence!, outcome: 'RETRY', error, delayMs: 0 })
+
+it('a settlement that waits for a dependent does not hold the gate of a retry', async () => {
+  await store.setPolicy({ scope: 'TYPE', name: 't', retriesPerMinute: 600 })
+  const [first] = await submit({})
+  await store.settle([retry((await claimAll(['t'])).get(first!))])
+  const [retried, parent] = await submit({}, { type: 'parent' })
+  const [dependent] = await submit({ type: 'child', after: [parent!] })
+  const fences = await claimAll(['t', 'parent'])
+  const free = await whileLocked(dependent!, [retry(fences.get(retried!)), success(fences.get(parent!))], async () => {
+    const gate = "SELECT name FROM taskdeck_gate WHERE kind = 'RETRY' AND scope = 'TYPE' AND name = 't'"
+    return (await watching.transaction((runner) => runner.execute(`${gate} FOR UPDATE SKIP LOCKED`))).rows
+  })
+  expect(free).toEqual([{ name: 't' }])
+  expect((await store.get(dependent!))?.state).toBe('QUEUED')
+  expect((await store.get(retried!))?.state).toBe('RETRY_WAIT')
+})
+
+it('a settlement that waits for a dependent holds no younger task', async () => {
+  const [parent] = await submit({})
+  const [dependent] = await submit({ type: 'child', after: [parent!] })
+  const [younger] = await submit({})
+  const fences = await claimAll(['t'])
+  const settlements = [success(fences.get(parent!)), success(fences.get(younger!))]
+  expect(await whileLocked(dependent!, settlements, () => freeTasks([parent!, younger!]))).toEqual([younger])
+  expect((await store.get(dependent!))?.state).toBe('QUEUED')
+})
+
+it('nor does it when both have dependents', async () => {
+  const [parent] = await submit({})
+  const [dependent] = await submit({ type: 'child', after: [parent!] })
+  const [younger] = await submit({})
+  const [last] = await submit({ type: 'child', after: [younger!] })
+  const fences = await claimAll(['t'])
+  const settlements = [success(fences.get(parent!)), success(fences.get(younger!))]
+  expect(await whileLocked(dependent!, settlements, () => freeTasks([parent!, younger!, last!]))).toEqual([
+    younger,
+    last
+  ])
+  expect(await Promise.all([dependent!, last!].map(async (id) => (await store.get(id))?.state))).toEqual([
+    'QUEUED',
+    'QUEUED'
+  ])
+})
+
+it('a settlement takes dependents that are free at once, whatever their ids', async () => {
+  const [parent] = await submit({})
+  const [dependent] = await submit({ type: 'child', after: [parent!] })
+  const [younger] = await submit({})
+  const fences = await claimAll(['t'])
+  const [result] = await store.settle([success(fences.get(parent!)), success(fences.get(younger!))])
+  expect(result).toMatchObject({ state: 'SUCCESS', releasedDependents: true })
+  expect((await store.get(dependent!))?.state).toBe('QUEUED')
+})
