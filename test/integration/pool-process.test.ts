@@ -65,11 +65,12 @@ async function untilStatus(store: TaskStore, status: string): Promise<void> {
 }
 
 /** Its pauses double: after three seconds without a poll the next one is seconds away, or minutes. */
-async function untilIdle(store: TaskStore): Promise<WorkerRow> {
+async function untilIdle(store: TaskStore, polledSince = 0): Promise<WorkerRow> {
   for (;;) {
     const { at, workers } = await store.read()
     const [worker] = workers
-    if (worker?.lastPollAt && at - worker.lastPollAt > 3_000) return worker
+    const polledAt = worker?.lastPollAt ?? 0
+    if (worker && polledAt > polledSince && at - polledAt > 3_000) return worker
     await systemClock.sleep(100)
   }
 }
@@ -78,7 +79,8 @@ async function untilIdle(store: TaskStore): Promise<WorkerRow> {
 async function endOfAnother(store: TaskStore): Promise<string> {
   const parent = await submit(store, 'taken-here', {})
   const waiting = await submit(store, 'sleep', { ms: 0 }, { after: [parent] })
-  await untilIdle(store)
+  // It was woken to look for that one, which its next report tells.
+  await untilIdle(store, (await store.get(waiting))?.createdAt)
   const [claimed] = await store.claim({ workerId: 'here', types: ['taken-here'], limit: 1, leaseMs: 60_000 })
   await store.settle([{ fence: claimed!.fence, outcome: 'SUCCESS', result: null }])
   return waiting
