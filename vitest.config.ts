@@ -9,15 +9,10 @@ const alias = {
 }
 
 /*
- * Workers and handler threads that tests start from the sources compile each module once for the whole run, not once each:
- * half of their processor time. It also keeps Node's type stripper, which is WebAssembly, out of threads that are ended by
- * force: V8 now and then ends the process when such threads come and go ("Check failed: jit_page.has_value()").
- */
-const env = { NODE_COMPILE_CACHE: resolve(import.meta.dirname, 'node_modules/.cache/taskdeck/compile') }
-
-/*
- * Worker processes that tests start, and the tests' own, run our TypeScript directly: with their code compiled once, a start costs half.
- * Node makes the folder, and does without when it cannot write there.
+ * Worker processes and handler threads that tests start, and the tests' own processes, run our TypeScript directly: compiled once
+ * for the whole run, a start costs half. It also keeps Node's type stripper, which is WebAssembly, out of threads that are ended by force:
+ * V8 now and then ends the process when such threads come and go ("Check failed: jit_page.has_value()"). Node makes the folder, and
+ * does without when it cannot write there.
  */
 process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules/.cache/compiled')
 
@@ -40,7 +35,6 @@ export default defineConfig({
         test: {
           name: 'main',
           environment: 'node',
-          env,
           include: ['src-main/**/*.test.ts', 'test/support/**/*.test.ts'],
           testTimeout: 30_000, // none is about time; beside the linter a core is slow
           isolate: false // a third of the processor time: a process for each file costs more than its tests
@@ -63,7 +57,6 @@ export default defineConfig({
         test: {
           name: 'databases',
           environment: 'node',
-          env,
           include: ['test/conformance/**/*.test.ts', 'test/integration/**/*.test.ts', 'test/faults/**/*.test.ts'],
           globalSetup: ['test/support/global-mariadb.ts'],
           testTimeout: 60_000,

@@ -79,10 +79,10 @@ async function using<T>(
   }
 }
 
+/** To this file's database: other files use the same server at the same time. */
 async function connectionCount(): Promise<number> {
   const { rows } = await watcher.execute(
-    'SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE COMMAND <> ? AND ID <> CONNECTION_ID()',
-    ['Daemon']
+    'SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID()'
   )
   return Number(rows[0]?.['n'])
 }
