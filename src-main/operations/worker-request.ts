@@ -73,7 +73,12 @@ function answerOf(auditId: string, result: RequestOutcome | undefined): WorkerRe
     case 'requested':
       return { auditId }
     case 'missing':
-      throw new AppError('NOT_FOUND', 'user', 'This worker stopped or gives no sign of life: nobody would see the request.', { details: { auditId } })
+      throw new AppError(
+        'NOT_FOUND',
+        'user',
+        'This worker stopped or gives no sign of life: nobody would see the request.',
+        { details: { auditId } }
+      )
     case 'failed':
       throw new AppError(result.code, result.kind, result.message, { details: { auditId } })
     default:
