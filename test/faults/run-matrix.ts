@@ -9,6 +9,7 @@ import { cutMigrations } from './scenarios/migration-power-cut.ts'
 import { FleetGauge, type FleetFigures } from './fleet-gauge.ts'
 import { collectEvidence, countTicks } from './witness.ts'
 import { limitedType } from './producer.ts'
+import { boundedType } from './quota-pressure.ts'
 import { runLimits, tick, World } from './world.ts'
 
 export interface MatrixOptions {
@@ -43,6 +44,7 @@ export interface MatrixResult {
   readonly attempts: number
   readonly effects: number
   readonly unknownSubmissions: number
+  readonly quotaRefusals: number
   readonly lostLeases: number
   /** By kind. */
   readonly injected: Readonly<Record<string, number>>
@@ -85,7 +87,9 @@ export async function runMatrix(server: TestMariaDb, options: MatrixOptions): Pr
   try {
     await world.fleet.refill(options.workers)
     const gauge = new FleetGauge(world)
+    world.quotaPressure.start()
     await inject(world, wanted, options, { injected, notRun }, gauge)
+    world.problems.push(...(await world.quotaPressure.stop()))
     const drainSeconds = await drain(world, options)
     const fleet = await gauge.read()
     const killed = await world.fleet.stop()
@@ -103,7 +107,8 @@ export async function runMatrix(server: TestMariaDb, options: MatrixOptions): Pr
       recoveries: verdict.recoveries,
       attempts: evidence.attempts.length,
       effects: evidence.effects?.rows.length ?? 0,
-      unknownSubmissions: world.producer.unknown.length,
+      unknownSubmissions: evidence.unknown?.length ?? 0,
+      quotaRefusals: world.quotaPressure.refusals,
       lostLeases: evidence.history?.lostLeases ?? 0,
       injected: Object.fromEntries(injected),
       notRun,
@@ -268,14 +273,14 @@ async function drain(world: World, { drainMs, workers, say }: MatrixOptions): Pr
 }
 
 async function gather(world: World, leaseMs: number): Promise<Evidence> {
-  const { producer, fleet } = world
+  const { producer, quotaPressure, fleet } = world
   return {
     ...(await collectEvidence(world.admin)),
-    effects: { types: ['ledger', limitedType], rows: await world.effects() },
+    effects: { types: ['ledger', limitedType, boundedType], rows: await world.effects() },
     scheduled: { title: tick, ...(await countTicks(world.admin, tick)) },
     limits: runLimits,
-    submitted: producer.submitted,
-    unknown: producer.unknown,
+    submitted: [...producer.submitted, ...quotaPressure.submitted],
+    unknown: [...producer.unknown, ...quotaPressure.unknown],
     expected: producer.expected,
     history: readHistory(fleet.histories),
     leaseMs,

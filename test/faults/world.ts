@@ -8,6 +8,7 @@ import type { TestMariaDb } from '../support/mariadb.ts'
 import { openTestQueue } from '../support/open-queue.ts'
 import { Fleet, type FleetMember } from './fleet.ts'
 import { limitedType, Producer, type Mix } from './producer.ts'
+import { boundedType, QuotaPressure } from './quota-pressure.ts'
 import { seededRandom, type SeededRandom } from './seeded-random.ts'
 import { installWitness } from './witness.ts'
 
@@ -25,7 +26,7 @@ export interface WorldOptions {
 export const sweepMs = 500
 const graceMs = 5_000
 /** So few that the fleet is at them most of the time. */
-export const runLimits = { types: { [limitedType]: 2 }, owners: { o1: 3 } }
+export const runLimits = { types: { [limitedType]: 2 }, owners: { o1: 3 }, unfinished: { [boundedType]: 4 } }
 
 /** F11: every worker is a scheduler too. */
 export const tick = 'tick'
@@ -47,6 +48,7 @@ export class World {
   readonly problems: string[] = []
   fleet!: Fleet
   producer!: Producer
+  quotaPressure!: QuotaPressure
   private connection!: Connection
   private readonly afflicted = new Set<FleetMember>()
   private readonly healing = new Set<Promise<unknown>>()
@@ -87,15 +89,18 @@ export class World {
       mutant: options.mutant
     })
     this.producer = await Producer.open(url, this.random, options.mix)
+    this.quotaPressure = await QuotaPressure.open(url)
   }
 
   private async setPolicies(url: string): Promise<void> {
     const queue = await openTestQueue(url)
-    const { types, owners } = runLimits
+    const { types, owners, unfinished } = runLimits
     for (const [name, maxRunning] of Object.entries(types))
       await queue.store.setPolicy({ scope: 'TYPE', name, maxRunning })
     for (const [name, maxRunning] of Object.entries(owners))
       await queue.store.setPolicy({ scope: 'OWNER', name, maxRunning })
+    for (const [name, maxUnfinished] of Object.entries(unfinished))
+      await queue.store.setPolicy({ scope: 'TYPE', name, maxUnfinished })
     if (this.options.mix.duplicates) await queue.store.putSchedule(everySecond)
     await queue.close()
   }
@@ -175,6 +180,7 @@ export class World {
 
   async close(): Promise<void> {
     await this.producer.close()
+    await this.quotaPressure.close()
     this.connection.destroy()
   }
 }
