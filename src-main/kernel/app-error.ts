@@ -17,6 +17,7 @@ export const errorCodes = [
   'HANDLER_LOAD_FAILED',
   'FILE_UNAVAILABLE',
   'WORKER_RUNNING',
+  'WORKER_GONE',
   'VAULT_UNAVAILABLE',
   // reaching a database
   'LOGIN_REFUSED',

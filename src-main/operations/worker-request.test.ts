@@ -59,9 +59,9 @@ describe('asking a worker', () => {
     expect(outcomes()).toEqual([{ status: 'requested' }])
   })
 
-  it('that is gone is NOT_FOUND, and so is the repetition', async () => {
+  it('that is gone is WORKER_GONE, and so is the repetition', async () => {
     for (let time = 0; time < 2; time++)
-      await expect(ask({ workerId: 'w-2' })).rejects.toMatchObject({ code: 'NOT_FOUND', kind: 'user' })
+      await expect(ask({ workerId: 'w-2' })).rejects.toMatchObject({ code: 'WORKER_GONE', kind: 'user' })
     expect(outcomes()).toEqual([{ status: 'missing' }])
   })
 

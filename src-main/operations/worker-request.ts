@@ -74,7 +74,7 @@ function answerOf(auditId: string, result: RequestOutcome | undefined): WorkerRe
       return { auditId }
     case 'missing':
       throw new AppError(
-        'NOT_FOUND',
+        'WORKER_GONE',
         'user',
         'This worker stopped or gives no sign of life: nobody would see the request.',
         { details: { auditId } }

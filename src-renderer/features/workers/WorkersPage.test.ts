@@ -167,6 +167,19 @@ describe('asking a worker', () => {
     expect(opened.wrapper.find('[role=alert]').text()).toContain('db-primary:3306 refused the connection.')
   })
 
+  it('that nobody has heard of for a while says so, and not that the list is out of date', async () => {
+    const opened = await openWith({})
+    opened.app.gate = (path) => {
+      const gone = { code: 'WORKER_GONE', kind: 'user', message: '', details: {} } as const
+      if (path === 'workers.request') throw problemError(gone)
+    }
+    await openMenu(opened)
+    await pick('Quiet')
+    const alert = opened.wrapper.find('[role=alert]').text()
+    expect(alert).toContain('This worker stopped or gives no sign of life')
+    expect(alert).toContain('Nobody would see the request')
+  })
+
   it('is not possible on a read-only connection, nor of one that has stopped, and each says why', async () => {
     const readOnly = await openWith({}, 'clinic-main')
     expect(await openMenu(readOnly)).toEqual(

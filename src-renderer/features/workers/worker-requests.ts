@@ -18,7 +18,7 @@ export function openAsking({ status, request }: WorkerRow): Asking | null {
 /** Why a worker cannot be asked; a key below `workers.off`. */
 export type AskingBlock = 'offline' | 'readOnly' | 'stopped' | 'stopping' | 'asked' | 'quiet' | 'awake'
 
-/** null when it can be asked. A silent worker can: it reads the request if it is heard of again. `stale`: the picture is an old one. */
+/** null when it can be asked. A silent worker can, and the app refuses: it may have been heard of since this picture. `stale`: the picture is an old one. */
 export function askingBlock(
   { row }: WorkerView,
   asking: Asking,
