@@ -34,8 +34,11 @@ const gateColumns = `name, amount, ${epochUs('at')} AS at_us, taken, ${epochUs('
 export const lockFreeGates = perLength((length) => `${selectGates(length, gateColumns)} FOR UPDATE SKIP LOCKED`)
 const lockGates = perLength((length) => `${selectGates(length, gateColumns)} FOR UPDATE`)
 const findGates = perLength((length) => selectGates(length, 'name'))
+/** One that somebody else has just made is locked as if it were ours: IGNORE would share it, and two who share it deadlock over it. */
 const addGates = perLength(
-  (length) => `INSERT IGNORE INTO taskdeck_gate (kind, scope, name) VALUES ${marks(length, '(?, ?, ?)')}`
+  (length) => `
+INSERT INTO taskdeck_gate (kind, scope, name) VALUES ${marks(length, '(?, ?, ?)')}
+ON DUPLICATE KEY UPDATE amount = amount`
 )
 
 /** Names that one statement may hold. */
@@ -109,8 +112,11 @@ async function lock(
   for (const some of chunksOf(names, mostNames)) {
     await lockThem(some)
     const absent = some.filter((name) => !locked.has(name))
-    const added = absent.length === 0 ? [] : await addMissing(runner, kind, scope, absent)
-    if (added.length > 0) await lockThem(added)
+    if (absent.length === 0) continue
+    const added = await addMissing(runner, kind, scope, absent)
+    // Who waits is to have all of them: what another process made in between counts as ours only once it is locked.
+    const open = statement === lockGates ? absent : added
+    if (open.length > 0) await lockThem(open)
   }
   return locked
 }
