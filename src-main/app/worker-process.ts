@@ -54,9 +54,7 @@ async function main(): Promise<number> {
   const meter = given.metricsPort === null ? undefined : openMeter({ store: queue.store, clock })
   const worker = workerOf(given, queue, meter)
   meter?.watch(worker)
-  const metrics = await meter?.serve(given.metricsPort ?? 0, ({ code, message }) =>
-    say('error', `metrics: ${code}: ${message}`)
-  )
+  const metrics = await meter?.serve(given.metricsPort ?? 0, (line) => say('error', line))
   await worker.start()
   say('info', `queue ${queueName(given.connection)}; task types ${typesOf(worker)}`)
   if (metrics) say('info', `metrics at ${metrics.url}`)

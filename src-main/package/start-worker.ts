@@ -75,8 +75,8 @@ async function serve(
 ): Promise<string | null> {
   if (metricsPort === undefined) return null
   meter.watch(worker)
-  const server = await meter.serve(metricsPort, ({ code, message }) =>
-    onLog?.({ at: systemClock.now(), level: 'error', message: `metrics: ${code}: ${message}`, taskId: null })
+  const server = await meter.serve(metricsPort, (message) =>
+    onLog?.({ at: systemClock.now(), level: 'error', message, taskId: null })
   )
   opened.add(() => server.stop())
   return server.url

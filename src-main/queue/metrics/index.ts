@@ -1,4 +1,4 @@
-import type { AppError, Clock } from '../../kernel/index.ts'
+import type { Clock } from '../../kernel/index.ts'
 import type { WorkerStatus } from '../pool/index.ts'
 import type { TaskStore } from '../task-store.ts'
 import { meteredStore, RunningAttempts } from './metered-store.ts'
@@ -14,7 +14,7 @@ export interface Meter {
   /** Whose worker's status is shown. */
   watch(worker: { status(): WorkerStatus }): void
   /** See `startMetricsServer`; port 0 takes a free one. */
-  serve(port: number, onProblem: (problem: AppError) => void): Promise<MetricsServer>
+  serve(port: number, onProblem: (line: string) => void): Promise<MetricsServer>
 }
 
 /** `store` is read at each scrape, at most every 5 s; see docs/metrics.md for the names. */

@@ -2,13 +2,12 @@ import { request } from 'node:http'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { AppError } from '../../kernel/index.ts'
 import type { QueueMetrics } from './queue-metrics.ts'
 import { startMetricsServer } from './metrics-server.ts'
 
 const metrics = { contentType: 'text/plain', text: () => Promise.resolve('taskdeck_up 1\n') } as QueueMetrics
 
-async function serve(shown = metrics, onProblem: (problem: AppError) => void = () => undefined): Promise<URL> {
+async function serve(shown = metrics, onProblem: (line: string) => void = () => undefined): Promise<URL> {
   const server = await startMetricsServer(shown, 0, onProblem)
   onTestFinished(() => server.stop())
   return new URL(server.url)
@@ -56,11 +55,26 @@ describe('the metrics server', () => {
 
   it('says 500, tells its own process why, and goes on when the figures cannot be written', async () => {
     const broken = { ...metrics, text: () => Promise.reject(new Error('secret detail')) } as QueueMetrics
-    const problems: string[] = []
-    const { status, body } = await ask(await serve(broken, ({ message }) => problems.push(message)))
+    const lines: string[] = []
+    const { status, body } = await ask(await serve(broken, (line) => lines.push(line)))
     expect(status).toBe(500)
     expect(body).not.toContain('secret')
-    expect(problems).toEqual(['secret detail'])
+    expect(lines).toEqual(['metrics: BUG: secret detail'])
+  })
+
+  it('says 500 and hurts nobody when the log that is told why fails itself', async () => {
+    const unhandled: unknown[] = []
+    const see = (reason: unknown): void => void unhandled.push(reason)
+    process.prependListener('unhandledRejection', see)
+    onTestFinished(() => void process.off('unhandledRejection', see))
+    const broken = { ...metrics, text: () => Promise.reject(new Error('broken')) } as QueueMetrics
+    const url = await serve(broken, () => {
+      throw new Error('the log is full')
+    })
+    expect(await ask(url)).toMatchObject({ status: 500 })
+    // Rejections that nobody handles are told after the turn in which they came about.
+    await new Promise(setImmediate)
+    expect(unhandled).toEqual([])
   })
 
   it('answers again soon after it was filled with connections that say nothing', async () => {

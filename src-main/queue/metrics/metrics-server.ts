@@ -20,12 +20,13 @@ export interface MetricsServer {
 /**
  * Answers GET /metrics on the loopback address, without a token: the figures hold type names and error codes, no payloads. The Host
  * header is checked, so that a page of a browser on this machine cannot read them through a name of its own. Throws INVALID_INPUT
- * when the port is taken. `onProblem` is told why a scrape was answered with 500: the answer itself says nothing of it.
+ * when the port is taken. `onProblem` gets a line for the log that says why a scrape was answered with 500: the answer itself says nothing
+ * of it. It may throw: then nobody hears the reason.
  */
 export async function startMetricsServer(
   metrics: QueueMetrics,
   port: number,
-  onProblem: (problem: AppError) => void
+  onProblem: (line: string) => void
 ): Promise<MetricsServer> {
   const server = createServer({
     requestTimeout: requestTimeoutMs,
@@ -62,7 +63,7 @@ function stop(server: Server): Promise<void> {
 interface MetricsPage {
   readonly metrics: QueueMetrics
   readonly allowedHosts: readonly string[]
-  readonly onProblem: (problem: AppError) => void
+  readonly onProblem: (line: string) => void
 }
 
 async function answer(
@@ -86,7 +87,16 @@ async function answer(
       .writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' })
       .end(request.method === 'HEAD' ? undefined : text)
   } catch (error) {
-    onProblem(toAppError(error))
     refuse(500, 'The metrics could not be written.')
+    tell(onProblem, toAppError(error))
+  }
+}
+
+/** It may be the logger of a service that embeds the worker: what it throws must not end that service as an unhandled rejection. */
+function tell(onProblem: MetricsPage['onProblem'], { code, message }: AppError): void {
+  try {
+    onProblem(`metrics: ${code}: ${message}`)
+  } catch {
+    // The log itself is what failed: there is nowhere left to say so.
   }
 }
