@@ -150,11 +150,14 @@ async function runOutside(
   tally: Tally
 ): Promise<Outside> {
   const outside: Outside = { problems: [], violations: [], first: undefined, events: 0 }
-  // Side by side: they share nothing, and each waits for most of its time.
-  await Promise.all([
+  // Side by side: they share nothing, and each waits for most of its time. Both end before a failure is told: whoever hears of it
+  // stops the server, and what that does to the other one would stand in front of the cause.
+  const ends = await Promise.allSettled([
     wanted.has('F13') && cutOutside(server, options, tally, outside),
     wanted.has('F9') && stepOutside(options, tally, outside)
   ])
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed) throw failed.reason
   return outside
 }
 
