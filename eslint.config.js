@@ -17,7 +17,8 @@ export default defineConfigWithVueTs(
       'no-restricted-properties': [
         'error',
         { object: 'Date', property: 'now', message: 'Use the injected Clock.' },
-        { object: 'Math', property: 'random', message: 'Use the injected Clock.' }
+        { object: 'Math', property: 'random', message: 'Use the injected Clock.' },
+        { object: 'Promise', property: 'withResolvers', message: 'The package runs on Node 20, which has it not.' }
       ]
     }
   },

@@ -53,10 +53,13 @@ class PoolWorker implements Worker {
   private starting: Promise<void> | undefined
   private stopping: Promise<void> | undefined
   private stopRequested = false
-  private readonly ended = Promise.withResolvers<void>()
+  /** Also when another process asked it to stop. */
+  readonly finished: Promise<void>
+  private tellFinished: () => void = () => undefined
 
   constructor(given: WorkerOptions) {
     this.options = withDefaults(given)
+    this.finished = new Promise((resolve) => (this.tellFinished = resolve))
     const { store, clock, handlers, hooks } = this.options
     this.slots = this.options.slots
     this.leaseClosed = new Wakeup(clock)
@@ -97,17 +100,13 @@ class PoolWorker implements Worker {
     })
   }
 
-  get finished(): Promise<void> {
-    return this.ended.promise
-  }
-
   start(): Promise<void> {
     this.starting ??= this.open()
     return this.starting
   }
 
   stop(): Promise<void> {
-    this.stopping ??= this.close().finally(() => this.ended.resolve())
+    this.stopping ??= this.close().finally(() => this.tellFinished())
     return this.stopping
   }
 

@@ -152,20 +152,21 @@ async function withMigrationLock(
   { database, clock }: Pick<MysqlSchemaOptions, 'database' | 'clock'>,
   work: (checkLock: () => Promise<void>) => Promise<void>
 ): Promise<void> {
-  const held = Promise.withResolvers<SqlRunner>()
+  let tellHeld: (runner: SqlRunner) => void = () => undefined
+  const held = new Promise<SqlRunner>((resolve) => (tellHeld = resolve))
   const released = new AbortController()
   const lock = database.transaction(
     async (runner) => {
       await takeLock(runner)
-      held.resolve(runner)
+      tellHeld(runner)
       while (await pause(clock, lockCheckMs, released.signal)) await requireLock(runner)
       await runner.execute(releaseLockSql, [lockName])
     },
     { readBack: () => Promise.resolve(true) }
   )
   // Only a lock that was not taken ends `lock` first: its loss later is for `checkLock` to find.
-  const notTaken = lock.then(() => held.promise)
-  const done = Promise.race([held.promise, notTaken]).then((runner) => work(() => requireLock(runner)))
+  const notTaken = lock.then(() => held)
+  const done = Promise.race([held, notTaken]).then((runner) => work(() => requireLock(runner)))
   await done.finally(() => released.abort()).catch(() => undefined)
   await lock.catch(() => undefined)
   await done
