@@ -60,13 +60,41 @@ describe('ConnectionFormPage', () => {
     expect(calls('connections.save')).toEqual([])
   })
 
-  it('chooses read-only for production until the reader chooses', async () => {
+  it('chooses read-only for a new production connection', async () => {
     await open()
     await fill()
     const production = page.wrapper.findAll('[role=radio]').find((one) => one.text() === 'Production')!
     await production.trigger('click')
     await press('save')
     expect(calls('connections.save')[0]).toMatchObject({ environment: 'production', accessMode: 'read-only' })
+  })
+
+  it('makes a writing connection read-only when it becomes production, and says so', async () => {
+    await open('/connections/clinic-staging/edit')
+    expect(page.wrapper.find('[data-test=access-note]').text()).toContain('Tasks can be retried')
+    await page.wrapper
+      .findAll('[role=radio]')
+      .find((one) => one.text() === 'Production')!
+      .trigger('click')
+    expect(page.wrapper.find('[data-test=access-note]').text()).toContain('Production is saved read-only')
+    expect(page.wrapper.find<HTMLInputElement>('input[value=read-write]').element.disabled).toBe(true)
+    await press('save')
+    expect(calls('connections.save')[0]).toMatchObject({ environment: 'production', accessMode: 'read-only' })
+  })
+
+  it('tells what to do about a refused value in words to read', async () => {
+    await open()
+    await fill()
+    const message = 'Save a production connection as read-only; then switch it.'
+    const invalid = { code: 'INVALID_INPUT', kind: 'user' as const, message, details: {} }
+    page.app.client.connections.save = vi.fn(() => Promise.reject(problemError(invalid)))
+    await press('save')
+    expect(page.wrapper.find('.failure .instruction').text()).toBe(message)
+    const onField = { ...invalid, details: { field: 'accessMode' } }
+    page.app.client.connections.save = vi.fn(() => Promise.reject(problemError(onField)))
+    await press('save')
+    expect(page.wrapper.find('.failure .what').text()).toBe('A production connection is saved read-only')
+    expect(page.wrapper.find('.failure').text()).toContain('on the Connections page')
   })
 
   it('shows each step of a test, and what a failure means and what to try', async () => {

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { makeScene } from '@/testing/scenes.ts'
-import { defaultAccess, emptyForm, formOf, invalidFields, toDraft, type ConnectionForm } from './connection-form.ts'
+import {
+  accessIn,
+  defaultAccess,
+  emptyForm,
+  formOf,
+  invalidFields,
+  mayWrite,
+  toDraft,
+  type ConnectionForm
+} from './connection-form.ts'
 
 const stored = makeScene('healthy', 0).connections.find((one) => one.id === 'clinic-main')!
 const filled: ConnectionForm = { ...emptyForm(false), name: ' lab ', host: 'db', user: 'u', database: 'q' }
@@ -9,6 +18,20 @@ describe('connection form', () => {
   it('opens production read-only and everything else read-write', () => {
     expect(defaultAccess('production')).toBe('read-only')
     expect(defaultAccess('staging')).toBe('read-write')
+  })
+
+  it('goes back to what was chosen when it is not production after all', () => {
+    expect(accessIn({ environment: 'production', accessChosen: 'read-write' }, undefined)).toBe('read-only')
+    expect(accessIn({ environment: 'staging', accessChosen: 'read-write' }, undefined)).toBe('read-write')
+    expect(accessIn({ environment: 'staging', accessChosen: 'read-only' }, undefined)).toBe('read-only')
+  })
+
+  it('lets production write only where that was confirmed already', () => {
+    expect(mayWrite({ environment: 'production' }, stored)).toBe(false)
+    expect(mayWrite({ environment: 'production' }, { ...stored, accessMode: 'read-write' })).toBe(true)
+    expect(
+      mayWrite({ environment: 'production' }, { ...stored, environment: 'staging', accessMode: 'read-write' })
+    ).toBe(false)
   })
 
   it('names the fields that are missing or out of range', () => {

@@ -6,8 +6,8 @@ export interface ConnectionForm {
   name: string
   environment: Environment
   accessMode: AccessMode
-  /** The reader chose the access mode: it no longer follows the environment. */
-  accessChosen: boolean
+  /** What the reader chose, or what is stored; null lets the mode follow the environment. */
+  accessChosen: AccessMode | null
   host: string
   port: number | null
   user: string
@@ -25,13 +25,34 @@ export function defaultAccess(environment: Environment): AccessMode {
   return environment === 'production' ? 'read-only' : 'read-write'
 }
 
+/**
+ * Whether the form may be saved with writing allowed. Production may only where that was confirmed before, by typing the name on the
+ * Connections page; the app refuses it otherwise.
+ */
+export function mayWrite(
+  { environment }: Pick<ConnectionForm, 'environment'>,
+  stored: ConnectionView | undefined
+): boolean {
+  if (environment !== 'production') return true
+  return stored?.environment === 'production' && stored.accessMode === 'read-write'
+}
+
+/** What the access mode becomes when the environment is chosen. */
+export function accessIn(
+  form: Pick<ConnectionForm, 'environment' | 'accessChosen'>,
+  stored: ConnectionView | undefined
+): AccessMode {
+  if (!mayWrite(form, stored)) return 'read-only'
+  return form.accessChosen ?? defaultAccess(form.environment)
+}
+
 export function emptyForm(vaultIsPersistent: boolean): ConnectionForm {
   return {
     id: null,
     name: '',
     environment: 'development',
     accessMode: defaultAccess('development'),
-    accessChosen: false,
+    accessChosen: null,
     host: '',
     port: 3306,
     user: '',
@@ -51,7 +72,7 @@ export function formOf(view: ConnectionView, vaultIsPersistent: boolean): Connec
     name: view.name,
     environment: view.environment,
     accessMode: view.accessMode,
-    accessChosen: true,
+    accessChosen: view.accessMode,
     ...view.mysql,
     keepPassword: view.password === 'session' ? 'session' : empty.keepPassword
   }

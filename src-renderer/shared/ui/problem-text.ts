@@ -5,7 +5,8 @@ import { hasText } from '../i18n/i18n.ts'
 
 /**
  * A problem in the page's language, found by its code: what happened and what to try. A code without a translation shows the
- * English message. `detail` is that message too, wherever it says more than the translation.
+ * English message. INVALID_INPUT stands for any refused value, so the field that `details` names may have texts of its own
+ * (`problems.INVALID_INPUT.on.FIELD`). `detail` is the message, wherever it says more than the translation.
  */
 export function useProblemText(problem: Ref<Problem>): {
   what: ComputedRef<string>
@@ -13,11 +14,16 @@ export function useProblemText(problem: Ref<Problem>): {
   detail: ComputedRef<string>
 } {
   const { t } = useI18n()
-  const known = computed(() => hasText(`problems.${problem.value.code}.what`))
-  const text = (part: string): string => t(`problems.${problem.value.code}.${part}`, problem.value.details)
+  const ofField = computed(() => {
+    const key = `problems.${problem.value.code}.on.${problem.value.details['field'] ?? ''}`
+    return hasText(`${key}.what`) ? key : null
+  })
+  const key = computed(() => ofField.value ?? `problems.${problem.value.code}`)
+  const known = computed(() => hasText(`${key.value}.what`))
+  const text = (part: string): string => t(`${key.value}.${part}`, problem.value.details)
   return {
     what: computed(() => (known.value ? text('what') : problem.value.message)),
-    tryThis: computed(() => (known.value && hasText(`problems.${problem.value.code}.try`) ? text('try') : '')),
-    detail: computed(() => (known.value ? problem.value.message : ''))
+    tryThis: computed(() => (known.value && hasText(`${key.value}.try`) ? text('try') : '')),
+    detail: computed(() => (known.value && ofField.value === null ? problem.value.message : ''))
   }
 }
