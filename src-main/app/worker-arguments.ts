@@ -7,7 +7,8 @@ import { AppError } from '../kernel/index.ts'
 export const workerUsage = `Usage: npm run worker -- [options]
 Runs Taskdeck's handlers on the tasks of one queue. Start as many as you like, on as many machines.
 
-  --connection URL    mysql://user:password@host:port/database?tls=required or sqlite:PATH. Better in the environment
+  --connection URL    mysql://user:password@host:port/database or sqlite:PATH; ?tls= disabled (the default), required or
+                      verify-identity. Better in the environment
                       as TASKDECK_CONNECTION: other users of this machine can read command lines.
   --handlers DIR      a folder with your own handlers (see docs/handlers.md)
   --concurrency N     tasks at once, 1 to 1000 (default 4)
@@ -15,7 +16,7 @@ Runs Taskdeck's handlers on the tasks of one queue. Start as many as you like, o
   --poll-ms N         longest pause between looks at an idle queue (default 500)
   --recover-ms N      pause between rounds that end what dead workers left (default 60000)
   --grace-ms N        time to stop in: running tasks are handed back at its end (default 20000)
-  --artifacts DIR     where files of handlers are kept (default: the app's data folder)
+  --artifacts DIR     where files of handlers are kept (default: beside a sqlite: file, else the app's data folder)
   --metrics-port N    Prometheus metrics at http://127.0.0.1:N/metrics (0: any free port; see docs/metrics.md)
   --id NAME           this worker's name, unique among all (default: host, process and a random part)
   --migrate           make or update the tables first

@@ -6,7 +6,7 @@ import { openMeter, type Meter } from '../queue/metrics/index.ts'
 import { Backoff, createWorker, newWorkerId, type Worker } from '../queue/pool/index.ts'
 import { sqliteSchema } from '../queue/store-sqlite/index.ts'
 import type { SchemaInstaller, TaskStore } from '../queue/task-store.ts'
-import { defaultDataDirectory } from './default-data-directory.ts'
+import { defaultArtifactDirectory } from './default-data-directory.ts'
 import { mysqlInstaller, openDatabase, type DatabasePlaces } from './links/open-queue.ts'
 import { requireSchema } from './links/ready-schema.ts'
 import { openWorkerQueue, type WorkerQueue } from './worker/worker-queue.ts'
@@ -81,7 +81,7 @@ function workerOf(given: WorkerArguments, queue: WorkerQueue, meter: Meter | und
     version,
     slots: given.concurrency,
     handlers: { builtIn: true, dir: given.handlersDir },
-    artifactDir: given.artifactDir ?? join(defaultDataDirectory(process.env, process.platform), 'artifacts'),
+    artifactDir: given.artifactDir ?? defaultArtifactDirectory(fileOf(given.connection)),
     leaseMs: given.leaseMs,
     pollMs: given.pollMs,
     recoverMs: given.recoverMs,
@@ -89,6 +89,9 @@ function workerOf(given: WorkerArguments, queue: WorkerQueue, meter: Meter | und
     onLog: ({ level, message, taskId }) => say(level, message, taskId)
   })
 }
+
+const fileOf = (connection: WorkerArguments['connection']): string | null =>
+  connection?.kind === 'sqlite' ? connection.file : null
 
 const typesOf = (worker: Worker): string =>
   worker

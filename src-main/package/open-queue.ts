@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { defaultDataDirectory } from '../app/default-data-directory.ts'
+import { defaultArtifactDirectory } from '../app/default-data-directory.ts'
 import { mysqlInstaller, openDatabase, openMysqlQueue, type DatabasePlaces } from '../app/links/open-queue.ts'
 import { requireSchema } from '../app/links/ready-schema.ts'
 import { openWorkerQueue, type WorkerQueue } from '../app/worker/worker-queue.ts'
@@ -26,9 +26,19 @@ export interface OpenedStore {
 /** Throws INVALID_INPUT; it never repeats the address, which may hold a password. */
 export function whereIs(target: QueueTarget): Where {
   if (typeof target === 'object' && target !== null && typeof target.file === 'string' && target.file !== '')
-    return { kind: 'sqlite', file: resolve(target.file) }
+    return { kind: 'sqlite', file: runnable(resolve(target.file)) }
   if (typeof target === 'string' && target.startsWith('mysql:')) return { kind: 'mysql', login: parseMysqlUrl(target) }
   const message = 'Name the queue by mysql://user:password@host:port/database or by { file: path }.'
+  throw new AppError('INVALID_INPUT', 'user', message)
+}
+
+/** better-sqlite3 ends an older Node with a segmentation fault as it loads. */
+const leastNodeForFiles = 22
+
+function runnable(file: string): string {
+  const { node } = process.versions
+  if (Number.parseInt(node, 10) >= leastNodeForFiles) return file
+  const message = `A queue in a file needs Node ${leastNodeForFiles}.18 or newer, and this is Node ${node}. A queue on a MySQL or MariaDB server works here.`
   throw new AppError('INVALID_INPUT', 'user', message)
 }
 
@@ -58,7 +68,8 @@ export async function letGo(opened: { close(): Promise<void> }): Promise<void> {
   await withDeadline(systemClock, closeMs, opened.close(), late).catch(() => undefined)
 }
 
-export const defaultArtifactDir = (): string => join(defaultDataDirectory(process.env, process.platform), 'artifacts')
+export const defaultArtifactDir = (where: Where): string =>
+  defaultArtifactDirectory(where.kind === 'sqlite' ? where.file : null)
 
 export { packageFile }
 

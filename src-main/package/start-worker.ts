@@ -33,7 +33,7 @@ export async function startWorker(where: Where, meter: Meter, options: StartWork
       version: packageVersion(),
       slots: options.concurrency ?? 4,
       handlers: { builtIn: options.builtInHandlers ?? false, dir },
-      artifactDir: resolve(options.artifactDir ?? defaultArtifactDir()),
+      artifactDir: resolve(options.artifactDir ?? defaultArtifactDir(where)),
       artifactDays: options.artifactDays,
       leaseMs: options.leaseMs,
       pollMs: options.pollMs,
