@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Connection } from 'mysql2/promise'
 import { systemClock, withDeadline } from '../../src-main/kernel/index.ts'
+import { prepareRecord } from './handler-parts/first-time.js'
 import { TcpProxy } from './tcp-proxy.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -53,6 +54,7 @@ export class Fleet {
   constructor(options: FleetOptions) {
     this.options = options
     this.logFile = join(options.folder, 'workers.log')
+    prepareRecord(options.folder)
   }
 
   /** Resolves when the process says that it has started: a kill before that would prove nothing. */
@@ -120,6 +122,7 @@ export class Fleet {
           TASKDECK_CONNECTION: `mysql://${account}:fault-run@127.0.0.1:${proxy.port}/${database}`,
           LEDGER_URL: ledgerUrl,
           HISTORY_FILE: history,
+          RUN_FOLDER: folder,
           HISTORY_ACCOUNT: account,
           ...(mutant === null ? {} : { MUTANT: mutant }),
           ...env

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startPrivateMariaDb, type TestMariaDb } from '../support/mariadb.ts'
 import { faultIds } from './injections/index.ts'
+import { crashes, deathPoints } from './producer.ts'
 import { runMatrix } from './run-matrix.ts'
 
 let server: TestMariaDb
@@ -40,4 +41,5 @@ it('keeps every promise under every kind of fault', { timeout: 420_000 }, async 
   const done = Object.keys({ ...result.injected, ...notRun })
   expect(done.sort()).toEqual([...kinds].sort())
   expect(Object.entries(result.injected).filter(([, count]) => count === 0)).toEqual([])
+  expect(Object.keys(result.hurt).sort()).toEqual([...deathPoints, ...crashes].sort())
 })

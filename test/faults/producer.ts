@@ -25,9 +25,9 @@ export interface Mix {
   readonly poison: boolean
 }
 
-/** In turn, so that a short run has all ways of crashing. */
-const deathPoints = ['claimed', 'handler', 'effect', 'ending', 'ended'] as const
-const crashes = ['exit', 'spin', 'heap'] as const
+/** In turn, so that a short run has all of them. */
+export const deathPoints = ['claimed', 'handler', 'effect', 'ending', 'ended'] as const
+export const crashes = ['exit', 'spin', 'heap'] as const
 const policies: readonly RetryPolicy[] = [
   { kind: 'list', delaysMs: [100] },
   { kind: 'exponential', baseMs: 50, capMs: 400, jitter: 0.2 }
@@ -130,12 +130,11 @@ export class Producer {
     return { task: this.task(title, JSON.stringify(payload)), expected: null }
   }
 
-  /** About one in forty of each kind; of crashes, which no injection makes sure of, exactly so many. */
+  /** About one in forty of each kind, of deaths a quarter of that; deaths and crashes at fixed places, which chance could leave out. */
   private hurt(title: string, chance: number): Draft | undefined {
     const share = 1 / 40
-    if (this.mix.deaths && chance < share / 4 && this.counts.F1 < mostDeaths) {
-      this.counts.F1++
-      const dieAt = deathPoints[this.counts.F1 % deathPoints.length]
+    if (this.mix.deaths && this.isDeathDue()) {
+      const dieAt = deathPoints[this.counts.F1++ % deathPoints.length]
       return { task: this.task(title, JSON.stringify({ title, sleepMs: 5, dieAt })), expected: null }
     }
     if (this.mix.crashes && this.made % 40 === 10 && this.counts.F2 < mostDeaths) {
@@ -150,6 +149,16 @@ export class Producer {
       return { task: this.task(title, this.random.pick(wrongPayloads) ?? '1'), expected: ['FAILED'] }
     }
     return undefined
+  }
+
+  /**
+   * The first of each point among the first 150 tasks, which is what a short run is sure to have, and none beside a crash, which would
+   * have to wait for another process. After them one in 161: of all types, owners and priorities in turn.
+   */
+  private isDeathDue(): boolean {
+    const { F1: deaths } = this.counts
+    if (deaths >= mostDeaths) return false
+    return deaths < deathPoints.length ? this.made % 25 === 19 : this.made % 161 === 19
   }
 
   private task(title: string, payload: string, more: { timeoutMs?: number; maxAttempts?: number } = {}): NewTask {

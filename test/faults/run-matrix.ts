@@ -6,6 +6,7 @@ import type { Evidence } from './evidence.ts'
 import { injections, withoutFakeTime, type FaultId, type Injection } from './injections/index.ts'
 import { stepDatabaseClock } from './scenarios/database-clock.ts'
 import { cutMigrations } from './scenarios/migration-power-cut.ts'
+import { readRecord } from './handler-parts/first-time.js'
 import { FleetGauge, type FleetFigures } from './fleet-gauge.ts'
 import { collectEvidence, countTicks } from './witness.ts'
 import { limitedType } from './producer.ts'
@@ -48,6 +49,8 @@ export interface MatrixResult {
   readonly lostLeases: number
   /** By kind. */
   readonly injected: Readonly<Record<string, number>>
+  /** Tasks at whose death point the process was killed, or that ended their thread: by name of the point or the crash. */
+  readonly hurt: Readonly<Record<string, number>>
   /** What was asked for and could not run, and why. */
   readonly notRun: Readonly<Record<string, string>>
   readonly violations: readonly Violation[]
@@ -111,6 +114,7 @@ export async function runMatrix(server: TestMariaDb, options: MatrixOptions): Pr
       quotaRefusals: world.quotaPressure.refusals,
       lostLeases: evidence.history?.lostLeases ?? 0,
       injected: Object.fromEntries(injected),
+      hurt: readRecord(world.folder),
       notRun,
       violations,
       problems: [...outside.problems, ...world.problems, ...world.producer.wrongAnswers, ...world.fleet.unexpectedEnds],

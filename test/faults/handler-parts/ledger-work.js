@@ -2,6 +2,7 @@
 // docs/handlers.md asks of every handler. `calls` counts how often an attempt got that far. Some payloads make it die on the way.
 import mysql from 'mysql2/promise'
 import { z } from 'zod'
+import { isFirstTime } from './first-time.js'
 
 /** @type {Promise<import('mysql2/promise').Pool> | undefined} */
 let pool
@@ -15,7 +16,7 @@ const payload = z.object({
   dieAt: z.enum(['claimed', 'handler', 'effect', 'ending', 'ended']).optional(),
   /** How the handler's thread ends. */
   crash: z.enum(['exit', 'heap', 'spin']).optional(),
-  /** In every attempt, not only in the first. */
+  /** In every attempt, not only in one. */
   crashAlways: z.boolean().optional(),
   /** The settlement is delivered twice. */
   twice: z.boolean().optional()
@@ -35,11 +36,11 @@ export const ledgerWork = {
   example: { title: 'n1', sleepMs: 5 },
   async execute(ctx, { title, sleepMs, dieAt, crash, crashAlways }) {
     const dies = (/** @type {string} */ point) => {
-      if (ctx.attempt === 1 && dieAt === point) process.kill(process.pid, 'SIGKILL')
+      if (dieAt === point && isFirstTime(point, title)) process.kill(process.pid, 'SIGKILL')
     }
     dies('handler')
     await new Promise((resolve) => setTimeout(resolve, sleepMs))
-    if (crash && (ctx.attempt === 1 || crashAlways)) crashThread(crash)
+    if (crash && (isFirstTime(crash, title) || crashAlways)) crashThread(crash)
     const connection = await ledger()
     await connection.execute(
       'INSERT INTO effect (idempotency_key, title, attempt, calls) VALUES (?, ?, ?, 1) ON DUPLICATE KEY UPDATE calls = calls + 1',

@@ -3,6 +3,7 @@ import { openWorkerQueue as openReal, type WorkerQueue } from '../../../src-main
 import { AppError, type Fence } from '../../../src-main/kernel/index.ts'
 import type { ClaimedTask, SettleResult, Settlement, TaskStore } from '../../../src-main/queue/task-store.ts'
 import type { HistoryLine } from '../client-history.ts'
+import { isFirstTime } from '../handler-parts/first-time.js'
 
 export type { WorkerQueue }
 
@@ -101,5 +102,5 @@ async function repeat(
 const short = ({ taskId, attempt }: Fence): [string, number] => [taskId, attempt]
 
 function dieAt(point: string, fence: Fence, payload: string | undefined): void {
-  if (fence.attempt === 1 && payload?.includes(`"dieAt":"${point}"`)) process.kill(process.pid, 'SIGKILL')
+  if (payload?.includes(`"dieAt":"${point}"`) && isFirstTime(point, fence.taskId)) process.kill(process.pid, 'SIGKILL')
 }
