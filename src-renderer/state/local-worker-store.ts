@@ -1,6 +1,6 @@
 import { defineStore } from 'pinia'
-import { shallowRef } from 'vue'
-import type { LocalWorkerView, SampleKind, WorkerLogLine } from '@contract'
+import { computed, ref, shallowRef } from 'vue'
+import { localConnectionId, type LocalWorkerView, type SampleKind, type WorkerLogLine } from '@contract'
 import { useClient } from '@/transport/client.ts'
 
 /** Log lines the page keeps; the app keeps 200 itself. */
@@ -10,6 +10,13 @@ const keptLines = 1_000
 export const useLocalWorkerStore = defineStore('localWorker', () => {
   const view = shallowRef<LocalWorkerView | null>(null)
   const log = shallowRef<readonly WorkerLogLine[]>([])
+
+  /** Where it will work once it is started. Not a draft of its page: the frame shows this queue's header there. */
+  const chosenId = ref<string>(localConnectionId)
+  /** A running worker decides where tasks go; a stopped one follows the choice. */
+  const targetId = computed(() =>
+    view.value && view.value.status !== 'stopped' ? view.value.connectionId : chosenId.value
+  )
 
   function replace(next: LocalWorkerView): void {
     view.value = next
@@ -52,5 +59,19 @@ export const useLocalWorkerStore = defineStore('localWorker', () => {
     await startSample(kind)
   }
 
-  return { view, log, replace, appendLog, load, start, stop, resize, startSample, stopSample, runSample }
+  return {
+    view,
+    chosenId,
+    targetId,
+    log,
+    replace,
+    appendLog,
+    load,
+    start,
+    stop,
+    resize,
+    startSample,
+    stopSample,
+    runSample
+  }
 })
