@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
 import { systemClock, type Fence, type SqlDatabase } from '../../src-main/kernel/index.ts'
+import { lockOwner } from '../../src-main/queue/store-mysql/claim-lanes.ts'
 import type { Settlement, TaskStore } from '../../src-main/queue/task-store.ts'
-import { MysqlQueue, tasks } from './store-mysql-queue.ts'
+import { countingTrouble, MysqlQueue, pausing, tasks, type LockTrouble } from './store-mysql-queue.ts'
 
 /*
  * Whoever waits for a lock must hold none that comes after it (decision 0011). Each test keeps one task locked, lets the store wait for
@@ -100,7 +101,7 @@ it('a settlement that waits for a dependent holds no younger task', async () => 
   expect((await store.get(dependent!))?.state).toBe('QUEUED')
 })
 
-it('nor does it when both have dependents', async () => {
+it('a settlement whose two tasks both have dependents holds nothing younger than the one that it waits for', async () => {
   const [parent] = await submit({})
   const [dependent] = await submit({ type: 'child', after: [parent!] })
   const [younger] = await submit({})
@@ -125,4 +126,31 @@ it('a settlement takes dependents that are free at once, whatever their ids', as
   const [result] = await store.settle([success(fences.get(parent!)), success(fences.get(younger!))])
   expect(result).toMatchObject({ state: 'SUCCESS', releasedDependents: true })
   expect((await store.get(dependent!))?.state).toBe('QUEUED')
+})
+
+it('two claims that meet limited owners for the first time, in opposite order, do not wait for each other', async () => {
+  await store.setPolicy({ scope: 'OWNER', name: '*', maxRunning: 1 })
+  for (const [type, first, second] of [
+    ['a', 'x', 'y'],
+    ['b', 'y', 'x']
+  ] as const)
+    await submit({ type, owner: first, priority: 0 }, { type, owner: second, priority: 1 })
+  const trouble: LockTrouble = { deadlocks: 0, lockTimeouts: 0 }
+  const isHeld = { a: Promise.withResolvers<void>(), b: Promise.withResolvers<void>() }
+  const claim = async (type: 'a' | 'b'): Promise<string[]> => {
+    const untilBothHold = async (sql: string): Promise<void> => {
+      if (sql !== lockOwner) return
+      isHeld[type].resolve()
+      await Promise.all([isHeld.a.promise, isHeld.b.promise])
+    }
+    const database = pausing(countingTrouble(await queue.connect(), trouble), untilBothHold)
+    const claimed = await (
+      await queue.store(database)
+    ).claim({ workerId: type, types: [type], limit: 2, leaseMs: 60_000 })
+    return claimed.map(({ owner }) => owner)
+  }
+  const one = claim('a')
+  await isHeld.a.promise
+  expect(await Promise.all([one, claim('b')])).toEqual([['x'], ['y']])
+  expect(trouble).toEqual({ deadlocks: 0, lockTimeouts: 0 })
 })

@@ -89,6 +89,18 @@ export function countingTrouble(database: SqlDatabase, trouble: LockTrouble): Sq
   return wrapped(database, (work, transaction) => database.transaction((runner) => work(counted(runner)), transaction))
 }
 
+/** Calls `seen` after each statement of a transaction, which goes on when that is done. */
+export function pausing(database: SqlDatabase, seen: (sql: string) => Promise<void>): SqlDatabase {
+  const paused = (runner: SqlRunner): SqlRunner => ({
+    execute: async (sql, values) => {
+      const result = await runner.execute(sql, values)
+      await seen(sql)
+      return result
+    }
+  })
+  return wrapped(database, (work, transaction) => database.transaction((runner) => work(paused(runner)), transaction))
+}
+
 /** Fails instead of running statement number `call` (from 0) and every later one, as a killed process would. */
 export function dyingAt(database: SqlDatabase, call: number): { database: SqlDatabase; died: () => boolean } {
   let calls = 0

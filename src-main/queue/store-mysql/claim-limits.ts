@@ -5,7 +5,15 @@ import { roomInRate } from '../rate-window.ts'
 import type { ClaimGroup } from './claim-groups.ts'
 import { mostLanes, type Lane } from './claim-lanes.ts'
 import type { KnownOwners } from './claim-owners.ts'
-import { countLeases, lockFree, lockQueueGate, recordTaking, takingsOfGate, type Gate } from './gates.ts'
+import {
+  countLeases,
+  lockFree,
+  lockFreeOwners,
+  lockQueueGate,
+  recordTaking,
+  takingsOfGate,
+  type Gate
+} from './gates.ts'
 import { effectivePolicies, storedName } from './policies.ts'
 
 /** The tasks of one priority and type that a claim may go through. */
@@ -19,6 +27,14 @@ export interface Entry {
   readonly byOwner: boolean
 }
 
+/** Owners whose lanes are gone through, and the last one that was looked at. */
+interface LookedAt {
+  readonly owners: readonly (string | null)[]
+  readonly end: string | undefined
+}
+
+const everyOwner: LookedAt = { owners: [null], end: undefined }
+
 interface Entering {
   /** The policies by which gates are chosen; what they say is read anew once the gates are locked. */
   readonly known: EffectivePolicies
@@ -30,6 +46,8 @@ interface Entering {
 export interface ClaimMemory {
   readonly turns: Turns
   readonly owners: KnownOwners
+  /** Limited ones that have no gate yet: the claim stops before them until it is made, outside of its transaction. */
+  readonly newOwners: Set<string>
 }
 
 /**
@@ -59,8 +77,8 @@ export class ClaimLimits {
     const running = limitedTypes(known, types)
     const rated = ratedTypes(known, types)
     if (known.queue.maxRunning !== null) await lockQueueGate(runner)
-    const runGates = await lockFree(runner, 'RUN', 'TYPE', running)
-    const rateGates = await lockFree(runner, 'RATE', 'TYPE', rated)
+    const runGates = await lockFree(runner, 'RUN', running)
+    const rateGates = await lockFree(runner, 'RATE', rated)
     const policies = await effectivePolicies(runner)
     const limits = new ClaimLimits(policies, memory, rateGates)
     const isClosed = (type: string): boolean =>
@@ -77,17 +95,21 @@ export class ClaimLimits {
     return limits
   }
 
-  /** What may be taken of a level's groups, whose types all have room. */
-  async entriesOf(runner: SqlRunner, level: readonly ClaimGroup[]): Promise<Entry[]> {
+  /** What may be taken of a level's groups, whose types all have room. Undefined: nothing from here on, for gates are missing. */
+  async entriesOf(runner: SqlRunner, level: readonly ClaimGroup[]): Promise<Entry[] | undefined> {
     const entries: Entry[] = []
+    const ends = new Map<ClaimGroup, string>()
     const perGroup = Math.max(1, Math.floor(mostLanes / level.length))
     for (const group of level) {
       const { fair } = this.policies.ofType(group.type)
       const byOwner = this.policies.limitsOwners
-      if (!fair && !byOwner) entries.push({ group, lanes: [{ group, owner: null }], fair, byOwner })
-      else entries.push({ group, lanes: await this.ownersOf(runner, group, perGroup), fair, byOwner })
+      const looked = fair || byOwner ? await this.ownersOf(runner, group, perGroup) : everyOwner
+      entries.push({ group, lanes: looked.owners.map((owner) => ({ group, owner })), fair, byOwner })
+      if (looked.end !== undefined) ends.set(group, looked.end)
     }
-    if (this.policies.limitsOwners) await this.admit(runner, entries)
+    if (this.policies.limitsOwners && !(await this.admit(runner, entries))) return undefined
+    // So that the next claim looks at others; those served in turns say by themselves where they stopped.
+    for (const [{ rank, type }, end] of ends) this.memory.turns.leave(rank, type, end)
     return entries.filter(({ lanes }) => lanes.length > 0)
   }
 
@@ -119,25 +141,26 @@ export class ClaimLimits {
     }
   }
 
-  private async ownersOf(runner: SqlRunner, group: ClaimGroup, most: number): Promise<Lane[]> {
+  private async ownersOf(runner: SqlRunner, group: ClaimGroup, most: number): Promise<LookedAt> {
     const { turns, owners } = this.memory
     const last = turns.after(group.rank, group.type)
     const isOpen = (owner: string): boolean => this.room.likelyOfOwner(storedName(owner)) > 0
     const { owners: likely, end } = await owners.inTurn(runner, group, { last, isOpen })
     const chosen = likely.slice(0, most)
-    const next = likely.length > most ? chosen.at(-1) : end
-    // So that the next claim looks at others; those served in turns say by themselves where they stopped.
-    if (next !== undefined) turns.leave(group.rank, group.type, next)
-    return chosen.map((owner) => ({ group, owner }))
+    return { owners: chosen, end: likely.length > most ? chosen.at(-1) : end }
   }
 
-  /** Locks the gates of the limited owners among them and counts again: only now the numbers hold. */
-  private async admit(runner: SqlRunner, entries: readonly Entry[]): Promise<void> {
+  /** Locks the gates of the limited owners among them and counts again: only now the numbers hold. False: some are missing. */
+  private async admit(runner: SqlRunner, entries: readonly Entry[]): Promise<boolean> {
     const owners = entries.flatMap(({ lanes }) => lanes.map(({ owner }) => storedName(owner ?? '')))
     const limited = owners.filter((owner) => this.policies.ofOwner(owner).maxRunning !== null)
-    if (limited.length === 0) return
-    for (const owner of (await lockFree(runner, 'RUN', 'OWNER', limited)).keys()) this.room.admitOwner(owner)
+    if (limited.length === 0) return true
+    const { locked, missing } = await lockFreeOwners(runner, limited)
+    for (const owner of missing) this.memory.newOwners.add(owner)
+    if (missing.length > 0) return false
+    for (const owner of locked) this.room.admitOwner(owner)
     await this.count(runner)
+    return true
   }
 
   private async count(runner: SqlRunner): Promise<void> {

@@ -28,6 +28,7 @@ export async function pick(
     const level = groups.filter((group) => group.rank === rank && limits.room.ofType(group.type) > 0)
     if (level.length === 0) continue
     const entries = await limits.entriesOf(runner, longestDue(level))
+    if (!entries) break
     const found = await new LevelPick(runner, entries, limits).pick(wanted, used)
     picked.push(...found.sort(byDueTime))
   }

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { AppError, taskType, type Clock, type Fence, type SqlDatabase, type SqlRunner } from '../../kernel/index.ts'
+import {
+  AppError,
+  taskLimits,
+  taskType,
+  type Clock,
+  type Fence,
+  type SqlDatabase,
+  type SqlRunner
+} from '../../kernel/index.ts'
 import { Turns } from '../claim-room.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
 import { effectKey } from '../idempotency.ts'
@@ -10,6 +18,7 @@ import { KnownGroups, type ClaimGroup } from './claim-groups.ts'
 import { ClaimLimits } from './claim-limits.ts'
 import { KnownOwners } from './claim-owners.ts'
 import { pick, type Picked, type UsedGroups } from './claim-pick.ts'
+import { makeOwnerGates } from './gates.ts'
 import { effectivePolicies } from './policies.ts'
 import { bytesOrNull, count, microseconds, text, textOrNull } from './row-values.ts'
 import { marks, padded, perLength, waiting } from './statement-text.ts'
@@ -17,6 +26,9 @@ import { ownTerms } from './task-rows.ts'
 
 /** More leases than this at once are no use to one process (and the longest list of one statement). */
 const largestClaim = 1_024
+
+/** One, and one more for each priority where limited owners are met for the first time. */
+const mostLooks = taskLimits.priorities + 1
 
 /** Of an INT UNSIGNED column. */
 const largestCount = 4_294_967_295
@@ -48,7 +60,7 @@ interface Taken {
 export class Claims {
   private readonly database: SqlDatabase
   private readonly known: KnownGroups
-  private readonly memory = { turns: new Turns(), owners: new KnownOwners() }
+  private readonly memory = { turns: new Turns(), owners: new KnownOwners(), newOwners: new Set<string>() }
   /** As old as what is known of the groups. */
   private policies = EffectivePolicies.none
 
@@ -62,16 +74,22 @@ export class Claims {
     const types = [...new Set(request.types)].filter((type) => taskType.safeParse(type).success).sort()
     const limit = Math.min(largestClaim, Math.floor(request.limit))
     if (types.length === 0 || !(limit >= 1)) return []
-    const known = this.known.fresh(types)
-    const claimed = known ? await this.take(request, known, limit) : []
-    if (claimed.length === limit) return claimed
+    const claimed: ClaimedTask[] = []
+    const take = async (groups: readonly ClaimGroup[]): Promise<boolean> => {
+      claimed.push(...(await this.take(request, groups, limit - claimed.length)))
+      return this.makeGates()
+    }
     try {
-      return [...claimed, ...(await this.lookAndTake(request, types, limit - claimed.length))]
+      await take(this.known.fresh(types) ?? [])
+      for (let looks = 0; looks < mostLooks && claimed.length < limit; looks++) {
+        const isStopped = await take(await this.look(types))
+        if (!isStopped) break
+      }
     } catch (error) {
       // Those leases are committed: dropped, their tasks would wait until they expire and lose an attempt. The next claim fails by itself.
       if (claimed.length === 0) throw error
-      return claimed
     }
+    return claimed
   }
 
   /** Tasks became claimable through this store, or policies changed: do not wait for the next look. */
@@ -79,12 +97,21 @@ export class Claims {
     this.known.forget()
   }
 
-  private async lookAndTake(request: ClaimRequest, types: readonly string[], limit: number): Promise<ClaimedTask[]> {
+  private async look(types: readonly string[]): Promise<readonly ClaimGroup[]> {
     const found = await this.known.look(this.database, types)
     if (found.length === 0) return []
     this.policies = await effectivePolicies(this.database)
     this.memory.owners.clear()
-    return this.take(request, found, limit)
+    return found
+  }
+
+  /** Those of owners that the claim missed. True when there were some: it stopped there and can go on. */
+  private async makeGates(): Promise<boolean> {
+    const owners = [...this.memory.newOwners]
+    if (owners.length === 0) return false
+    await makeOwnerGates(this.database, owners)
+    this.memory.newOwners.clear()
+    return true
   }
 
   private async take(request: ClaimRequest, known: readonly ClaimGroup[], limit: number): Promise<ClaimedTask[]> {

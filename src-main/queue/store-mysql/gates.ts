@@ -74,14 +74,40 @@ export async function lockQueueGate(runner: SqlRunner): Promise<void> {
 export const lockBudgets = (runner: SqlRunner, types: readonly string[]): Promise<Map<string, Gate>> =>
   lock(runner, { kind: 'RETRY', scope: 'TYPE', names: types }, lockGates)
 
-/** Those of the named gates that nobody else holds. `names` are sorted here. */
+/** Of types, before any task: those of the named gates that nobody else holds. `names` are sorted here. */
 export function lockFree(
   runner: SqlRunner,
   kind: 'RUN' | 'RATE',
-  scope: 'TYPE' | 'OWNER',
   names: readonly string[]
 ): Promise<Map<string, Gate>> {
-  return lock(runner, { kind, scope, names }, lockFreeGates)
+  return lock(runner, { kind, scope: 'TYPE', names }, lockFreeGates)
+}
+
+/**
+ * Owners with a gate of RUN that nobody else holds, and those that have none. It is not made here: tasks may be locked by now, and an INSERT
+ * waits for whoever is making the same gate.
+ */
+export async function lockFreeOwners(
+  runner: SqlRunner,
+  owners: readonly string[]
+): Promise<{ readonly locked: readonly string[]; readonly missing: readonly string[] }> {
+  const locked: string[] = []
+  const missing: string[] = []
+  for (const some of chunksOf([...new Set(owners)].sort(), mostNames)) {
+    const list = padded(some)
+    const { rows } = await runner.execute(lockFreeGates(list.length), ['RUN', 'OWNER', ...list])
+    const free = new Set(rows.map((row) => text(row, 'name')))
+    locked.push(...free)
+    const others = some.filter((owner) => !free.has(owner))
+    if (others.length > 0) missing.push(...(await findMissing(runner, { kind: 'RUN', scope: 'OWNER', names: others })))
+  }
+  return { locked, missing }
+}
+
+/** Outside of any transaction: it holds nothing while it waits. */
+export async function makeOwnerGates(database: SqlRunner, owners: readonly string[]): Promise<void> {
+  for (const names of chunksOf([...owners].sort(), mostNames))
+    await addMissing(database, { kind: 'RUN', scope: 'OWNER', names })
 }
 
 interface Wanted {
@@ -113,7 +139,7 @@ async function lock(
     await lockThem(some)
     const absent = some.filter((name) => !locked.has(name))
     if (absent.length === 0) continue
-    const added = await addMissing(runner, kind, scope, absent)
+    const added = await addMissing(runner, { kind, scope, names: absent })
     // Who waits is to have all of them: what another process made in between counts as ours only once it is locked.
     const open = statement === lockGates ? absent : added
     if (open.length > 0) await lockThem(open)
@@ -121,21 +147,21 @@ async function lock(
   return locked
 }
 
-/** Returns those that were not there. An INSERT of one that is there would wait for who holds it. */
-async function addMissing(
-  runner: SqlRunner,
-  kind: GateKind,
-  scope: GateScope,
-  names: readonly string[]
-): Promise<string[]> {
+/** Returns those that were not there. */
+async function addMissing(runner: SqlRunner, wanted: Wanted): Promise<string[]> {
+  const missing = await findMissing(runner, wanted)
+  if (missing.length === 0) return []
+  const values = padded(missing).flatMap((name) => [wanted.kind, wanted.scope, name])
+  await runner.execute(addGates(values.length / 3), values)
+  return missing
+}
+
+/** Without locks: an INSERT of a gate that is there would wait for who holds it. */
+async function findMissing(runner: SqlRunner, { kind, scope, names }: Wanted): Promise<string[]> {
   const list = padded(names)
   const { rows } = await runner.execute(findGates(list.length), [kind, scope, ...list])
   const known = new Set(rows.map((row) => text(row, 'name')))
-  const missing = names.filter((name) => !known.has(name))
-  if (missing.length === 0) return []
-  const values = padded(missing).flatMap((name) => [kind, scope, name])
-  await runner.execute(addGates(values.length / 3), values)
-  return missing
+  return names.filter((name) => !known.has(name))
 }
 
 /** What still counts against a rate: what was taken last is in columns of its own, with the time of its statement. */
