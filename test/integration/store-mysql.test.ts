@@ -1,6 +1,7 @@
 import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
+import { endingLimits } from '../../src-main/queue/dependents.ts'
 import { nextGroup } from '../../src-main/queue/store-mysql/claim-groups.ts'
 import { lockGroup, lockOwner, peekGroups, peekOwners } from '../../src-main/queue/store-mysql/claim-lanes.ts'
 import { firstOwner, nextOwner } from '../../src-main/queue/store-mysql/claim-owners.ts'
@@ -24,7 +25,8 @@ afterAll(() => queue.close())
 
 const request = { workerId: 'w1', limit: 10, leaseMs: 60_000, types: ['t'] }
 const empty = async (): Promise<void> => {
-  for (const table of ['task', 'attempt', 'log', 'artifact']) await database.execute(`DELETE FROM taskdeck_${table}`)
+  for (const table of ['task', 'attempt', 'log', 'artifact', 'dependency', 'ending'])
+    await database.execute(`DELETE FROM taskdeck_${table}`)
 }
 const counted = async (sql: string): Promise<number> => Number((await database.execute(sql)).rows[0]?.['n'])
 
@@ -301,6 +303,28 @@ describe('after a lost reply to a commit', () => {
     expect(settled[0]?.state).toBe('FAILED')
     expect(await counted('SELECT COUNT(*) AS n FROM taskdeck_attempt')).toBe(1)
     expect(await store.act(created?.taskId ?? '', 'retry')).toEqual({ status: 'done', from: 'FAILED', to: 'QUEUED' })
+  })
+
+  it('a settlement says that it released a dependent', async () => {
+    const store = await queue.store(losingReplies(database))
+    const [parent] = await store.submit(tasks(1))
+    const [claimed] = await store.claim(request)
+    const [child] = await store.submit(tasks(1, { after: [parent!.taskId] }))
+    const settlement = { fence: claimed!.fence, outcome: 'SUCCESS', result: null } as const
+    expect(await store.settle([settlement])).toEqual([
+      { fence: settlement.fence, state: 'SUCCESS', releasedDependents: true }
+    ])
+    expect((await store.get(child!.taskId))?.state).toBe('QUEUED')
+  })
+
+  it('a settlement goes on with the dependents that it noted', async () => {
+    const store = await queue.store(losingReplies(database))
+    const [parent] = await store.submit(tasks(1))
+    const [claimed] = await store.claim(request)
+    await store.submit(tasks(endingLimits.dependents + 1, { type: 'child', after: [parent!.taskId] }))
+    await store.settle([{ fence: claimed!.fence, outcome: 'SUCCESS', result: null }])
+    expect(await counted("SELECT COUNT(*) AS n FROM taskdeck_task WHERE state = 'CREATED'")).toBe(0)
+    expect(await counted('SELECT COUNT(*) AS n FROM taskdeck_ending')).toBe(0)
   })
 })
 

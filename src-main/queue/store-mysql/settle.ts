@@ -42,17 +42,23 @@ export async function settle(
   clock: Clock
 ): Promise<SettleResult[]> {
   if (settlements.length === 0) return []
+  let dependents: SettledDependents = { changed: [], isUnfinished: false }
+  const work = async (runner: SqlRunner): Promise<SettleResult[]> => {
+    const settled = await settleAll(runner, settlements, clock)
+    // A run that ended nothing follows a lost reply: dependents are those of the run before.
+    if (settled.dependents) dependents = settled.dependents
+    return settled.results
+  }
   // A repeat finds the attempts' rows, so a lost reply is answered by doing it again.
-  const settled = await database.transaction((runner) => settleAll(runner, settlements, clock), {
-    readBack: () => Promise.resolve(undefined)
-  })
-  const released = releasedAmong(await finishSome(database, settled.dependents))
-  return settled.results.map((result) => (result.state === undefined ? result : { ...result, ...released }))
+  const results = await database.transaction(work, { readBack: () => Promise.resolve(undefined) })
+  const released = releasedAmong(await finishSome(database, dependents))
+  return results.map((result) => (result.state === undefined ? result : { ...result, ...released }))
 }
 
 interface Settled {
   readonly results: SettleResult[]
-  readonly dependents: SettledDependents
+  /** Undefined when none of the tasks was ended now. */
+  readonly dependents: SettledDependents | undefined
 }
 
 async function settleAll(runner: SqlRunner, settlements: readonly Settlement[], clock: Clock): Promise<Settled> {
@@ -60,41 +66,64 @@ async function settleAll(runner: SqlRunner, settlements: readonly Settlement[], 
     runner,
     settlements.map(({ fence }) => fence)
   )
-  const accepted = new Map<string, Accepted>()
-  for (const settlement of settlements) {
-    const task = tasks.get(settlement.fence.taskId)
-    if (accepted.has(settlement.fence.taskId) || !holds(task, settlement.fence)) continue
-    const state = resolveSettlement(task.state, settlement)
-    if (state !== undefined) {
-      const { hasDependents } = task
-      accepted.set(settlement.fence.taskId, { settlement, state, hasDependents })
-    }
-  }
-  const winners = [...accepted.values()]
-  const ends = winners.map(toEnd)
-  const retries = ends.some(({ delayMs }) => delayMs !== null)
-  const policies = retries ? await effectivePolicies(runner) : EffectivePolicies.none
-  const typeOf = new Map([...tasks].map(([taskId, { type }]) => [taskId, type]))
-  const dependents = await endAttempts(runner, ends, { policies, clock, typeOf })
-  await storeArtifacts(runner, winners)
+  const accepted = acceptable(settlements, tasks)
   const others = settlements.filter((settlement) => accepted.get(settlement.fence.taskId)?.settlement !== settlement)
-  const repeated = await findRepeated(runner, others)
+  const repeated = await findRepeated(runner, others, accepted)
   const results = settlements.map((settlement) => {
     const { fence } = settlement
     const won = accepted.get(fence.taskId)
     if (won?.settlement === settlement) return { fence, state: won.state }
     return { fence, state: repeated.has(settlement) ? stateAfter(won, tasks.get(fence.taskId)) : undefined }
   })
-  return { results, dependents }
+  const winners = [...accepted.values()]
+  return { results, dependents: winners.length === 0 ? undefined : await end(runner, winners, { tasks, clock }) }
+}
+
+/** Of each task the first whose fence holds and that its state allows. */
+function acceptable(
+  settlements: readonly Settlement[],
+  tasks: ReadonlyMap<string, LockedTask>
+): ReadonlyMap<string, Accepted> {
+  const accepted = new Map<string, Accepted>()
+  for (const settlement of settlements) {
+    const task = tasks.get(settlement.fence.taskId)
+    if (accepted.has(settlement.fence.taskId) || !holds(task, settlement.fence)) continue
+    const state = resolveSettlement(task.state, settlement)
+    if (state === undefined) continue
+    accepted.set(settlement.fence.taskId, { settlement, state, hasDependents: task.hasDependents })
+  }
+  return accepted
+}
+
+async function end(
+  runner: SqlRunner,
+  accepted: readonly Accepted[],
+  { tasks, clock }: { readonly tasks: ReadonlyMap<string, LockedTask>; readonly clock: Clock }
+): Promise<SettledDependents> {
+  const ends = accepted.map(toEnd)
+  const hasRetries = ends.some(({ delayMs }) => delayMs !== null)
+  const policies = hasRetries ? await effectivePolicies(runner) : EffectivePolicies.none
+  const typeOf = new Map([...tasks].map(([taskId, { type }]) => [taskId, type]))
+  const dependents = await endAttempts(runner, ends, { policies, clock, typeOf })
+  await storeArtifacts(runner, accepted)
+  return dependents
 }
 
 const stateAfter = (won: Accepted | undefined, task: LockedTask | undefined): TaskState | undefined =>
   won?.state ?? task?.state
 
 /** Those whose attempt was ended by the same worker with the same outcome: the reply was lost, or the batch names them twice. */
-async function findRepeated(runner: SqlRunner, settlements: readonly Settlement[]): Promise<Set<Settlement>> {
-  const repeated = new Set<Settlement>()
-  const known = settlements.filter(({ fence }) => rowId(fence.taskId) !== undefined)
+async function findRepeated(
+  runner: SqlRunner,
+  settlements: readonly Settlement[],
+  accepted: ReadonlyMap<string, Accepted>
+): Promise<Set<Settlement>> {
+  const isTwin = (settlement: Settlement): boolean => {
+    const first = accepted.get(settlement.fence.taskId)?.settlement
+    return first !== undefined && first.outcome === settlement.outcome && isSameFence(first.fence, settlement.fence)
+  }
+  const repeated = new Set(settlements.filter(isTwin))
+  const known = settlements.filter((one) => !repeated.has(one) && rowId(one.fence.taskId) !== undefined)
   for (const chunk of chunksOf(known, longestList)) {
     const list = padded(chunk)
     const values = list.flatMap(({ fence }) => [BigInt(fence.taskId), fence.attempt])
@@ -111,6 +140,7 @@ async function findRepeated(runner: SqlRunner, settlements: readonly Settlement[
 }
 
 const attemptKey = (fence: Fence): string => `${fence.taskId}/${fence.attempt}`
+const isSameFence = (a: Fence, b: Fence): boolean => attemptKey(a) === attemptKey(b) && a.workerId === b.workerId
 
 function toEnd({ settlement, state, hasDependents }: Accepted): AttemptEnd {
   const { fence, outcome, progress } = settlement
