@@ -17,6 +17,9 @@ const options: MysqlOptions = {
 }
 
 let database: TestDatabase
+/** The server's own account, which other files use too. */
+let owner: MysqlLogin
+/** This file's account: each session on the server under it, or under another one of this file, was opened here. */
 let login: MysqlLogin
 let admin: SqlDatabase
 /** Looks at the server from outside, also while `admin` is inside of a transaction. */
@@ -25,9 +28,10 @@ const users: string[] = []
 
 beforeAll(async () => {
   database = await createTestDatabase(inject('mariadbUrl'), 'connections')
-  login = parseMysqlUrl(database.url)
+  owner = parseMysqlUrl(database.url)
+  login = await account(`ALL ON ${database.name}.*`)
   admin = await openMysql(login, options)
-  watcher = await openMysql(login, { ...options, poolSize: 1 })
+  watcher = await openMysql(owner, { ...options, poolSize: 1 })
   await admin.execute(
     'CREATE TABLE item (id BIGINT UNSIGNED PRIMARY KEY, note VARCHAR(100) NOT NULL DEFAULT "") ENGINE=InnoDB'
   )
@@ -35,21 +39,23 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  for (const user of users) await admin.execute(`DROP USER IF EXISTS ${user}`)
+  for (const user of users) await watcher.execute(`DROP USER IF EXISTS ${user}`)
   await watcher.close()
   await admin.close()
   await database.drop()
 })
 
-/** An account for one test, with these grants on the test's database. */
+const accountPrefix = (): string => `taskdeck_${database.name.slice(-8)}_`
+
+/** A new account of this file with these grants. */
 async function account(grants: string | null, resources = ''): Promise<MysqlLogin> {
-  const user = `taskdeck_${database.name.slice(-8)}_${users.length}`
+  const user = `${accountPrefix()}${users.length}`
   users.push(`'${user}'@'127.0.0.1'`)
-  const connection = await stranger()
+  const connection = await stranger(owner)
   await connection.query(`CREATE USER '${user}'@'127.0.0.1' IDENTIFIED BY 'pw' ${resources}`)
   if (grants) await connection.query(`GRANT ${grants} TO '${user}'@'127.0.0.1'`)
   await connection.end()
-  return { ...login, user, password: 'pw' }
+  return { ...owner, user, password: 'pw' }
 }
 
 const problemOf = async (work: Promise<unknown>): Promise<AppError> => {
@@ -79,10 +85,15 @@ async function using<T>(
   }
 }
 
-/** To this file's database: other files use the same server at the same time. */
+/**
+ * Of this file's accounts: other files use the same server at the same time. A session without a database counts too, as one is until its
+ * login has ended.
+ */
 async function connectionCount(): Promise<number> {
+  const prefix = accountPrefix()
   const { rows } = await watcher.execute(
-    'SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID()'
+    'SELECT COUNT(*) AS n FROM information_schema.PROCESSLIST WHERE LEFT(USER, ?) = ?',
+    [prefix.length, prefix]
   )
   return Number(rows[0]?.['n'])
 }
@@ -96,14 +107,8 @@ async function running(fragment: string): Promise<string | undefined> {
 }
 
 /** Another program's connection, for what is not allowed on a shared session. */
-const stranger = (): Promise<Connection> =>
-  mysql.createConnection({
-    host: login.host,
-    port: login.port,
-    user: login.user,
-    password: login.password,
-    database: login.database
-  })
+const stranger = ({ host, port, user, password, database } = login): Promise<Connection> =>
+  mysql.createConnection({ host, port, user, password, database })
 
 async function kill(id: string): Promise<void> {
   const connection = await stranger()
@@ -145,7 +150,7 @@ describe('reaching a server', () => {
     const nobody = await account(null)
     const { port } = await closedPort()
     expect(await codeOf(openMysql({ ...login, password: 'wrong' }, options))).toBe('LOGIN_REFUSED')
-    expect(await codeOf(openMysql({ ...login, database: 'taskdeck_no_such' }, options))).toBe('DATABASE_UNKNOWN')
+    expect(await codeOf(openMysql({ ...owner, database: 'taskdeck_no_such' }, options))).toBe('DATABASE_UNKNOWN')
     expect(await codeOf(openMysql(nobody, options))).toBe('NO_RIGHTS')
     expect(await codeOf(openMysql({ ...login, port }, options))).toBe('CONNECTION_REFUSED')
     expect(await codeOf(openMysql({ ...login, host: 'taskdeck.invalid' }, options))).toBe('HOST_UNKNOWN')
@@ -190,7 +195,8 @@ describe('statements', () => {
   it('tells a missing right, a missing table and a duplicate key apart', async () => {
     const reader = await account(`SELECT ON ${database.name}.item`)
     await using(reader, {}, async (open) => {
-      expect(await codeOf(open.execute('INSERT INTO item (id) VALUES (9)'))).toBe('NO_RIGHTS')
+      const refusal = await problemOf(open.execute('INSERT INTO item (id) VALUES (9)'))
+      expect(refusal).toMatchObject({ code: 'NO_RIGHTS', details: { errno: 1142, privilege: 'INSERT' } })
     })
     expect(await codeOf(admin.execute('SELECT 1 FROM no_such_table'))).toBe('SCHEMA_MISSING')
     const duplicate = await problemOf(admin.execute('INSERT INTO item (id) VALUES (1)'))
