@@ -1,5 +1,5 @@
 import { AppError, toAppError, type Clock, type SqlDatabase } from '../kernel/index.ts'
-import { judgeRights, type RightsVerdict } from './grants.ts'
+import { judgeRights, mayMakeTables, type RightsVerdict } from './grants.ts'
 import { openMysql } from './mysql-database.ts'
 import { openSession, type Session } from './session.ts'
 import { isLoopbackHost, type AccessMode, type MysqlLogin } from './settings.ts'
@@ -155,7 +155,18 @@ class ConnectionTest {
   async rights(): Promise<Partial<ConnectionTestStep>> {
     const { rows } = await (await this.openDatabase()).execute('SHOW GRANTS')
     const lines = rows.map((row) => String(Object.values(row)[0]))
-    return judgeRights(lines, this.settings.database, this.options.accessMode)
+    const { database } = this.settings
+    const { accessMode } = this.options
+    // Only who may write and may not make tables is asked whether there are any: for all others the answer changes nothing.
+    const makesTables =
+      accessMode === 'read-write' && !mayMakeTables(lines, database) && (await this.tablesAreMissing())
+    return judgeRights(lines, { database, accessMode, makesTables })
+  }
+
+  /** What keeps this from being known is told by the step that asks again. */
+  private async tablesAreMissing(): Promise<boolean> {
+    const verdict = await this.schema().catch(() => null)
+    return verdict?.notes?.some(({ code }) => code === 'schemaMissing') ?? false
   }
 
   async schema(): Promise<Partial<ConnectionTestStep>> {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../kernel/index.ts'
-import { deniedDatabase, judgeRights } from './grants.ts'
+import { deniedCommand, deniedDatabase, judgeRights } from './grants.ts'
 
 const usage = "GRANT USAGE ON *.* TO `u`@`%` IDENTIFIED BY PASSWORD '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'"
 const judge = (lines: string[], mode: 'read-only' | 'read-write' = 'read-only') =>
-  judgeRights([usage, ...lines], 'app', mode)
+  judgeRights([usage, ...lines], { database: 'app', accessMode: mode, makesTables: false })
+const reading = (database: string) => ({ database, accessMode: 'read-only' as const, makesTables: false })
 
 describe('judgeRights', () => {
   it('is content with what the mode needs', () => {
@@ -23,8 +24,8 @@ describe('judgeRights', () => {
     expect(judge(['GRANT SELECT ON `a%`.* TO `u`@`%`']).status).toBe('ok')
     expect(judge(['GRANT SELECT ON `a_p`.* TO `u`@`%`']).status).toBe('ok')
     expect(judge(['GRANT SELECT ON `a\\_p`.* TO `u`@`%`']).status).toBe('failed')
-    expect(judgeRights(['GRANT SELECT ON `my\\_app`.* TO `u`@`%`'], 'my_app', 'read-only').status).toBe('ok')
-    expect(judgeRights(['GRANT SELECT ON `a.p`.* TO `u`@`%`'], 'axp', 'read-only').status).toBe('failed')
+    expect(judgeRights(['GRANT SELECT ON `my\\_app`.* TO `u`@`%`'], reading('my_app')).status).toBe('ok')
+    expect(judgeRights(['GRANT SELECT ON `a.p`.* TO `u`@`%`'], reading('axp')).status).toBe('failed')
   })
 
   it('warns of rights that exceed the need', () => {
@@ -49,6 +50,22 @@ describe('judgeRights', () => {
     expect(judge(['GRANT `reader`@`%` TO `u`@`%`']).notes).toEqual([{ code: 'rightsThroughRoles' }])
   })
 
+  it('warns of the right to make tables where there are none yet', () => {
+    const need = { database: 'app', accessMode: 'read-write', makesTables: true } as const
+    const writer = 'GRANT SELECT, INSERT, UPDATE, DELETE ON `app`.* TO `u`@`%`'
+    expect(judgeRights([writer], need)).toMatchObject({
+      status: 'warning',
+      notes: [{ code: 'rightsForTables', values: { rights: 'CREATE' } }]
+    })
+    expect(judgeRights([writer, 'GRANT CREATE ON `app`.* TO `u`@`%`'], need).status).toBe('ok')
+    expect(judgeRights([writer], { ...need, makesTables: false }).status).toBe('ok')
+  })
+
+  it('tells of what is missing before what is too much', () => {
+    const notes = judge(['GRANT FILE ON *.* TO `u`@`%`', 'GRANT SELECT ON `app`.* TO `u`@`%`'], 'read-write').notes
+    expect(notes.map(({ code }) => code)).toEqual(['rightsMissing', 'rightsExcess'])
+  })
+
   it('takes away what was revoked in part', () => {
     expect(judge(['GRANT SELECT ON *.* TO `u`@`%`', 'REVOKE SELECT ON `app`.* FROM `u`@`%`']).status).toBe('failed')
   })
@@ -69,5 +86,19 @@ describe('a refused database', () => {
   it('is told from other missing rights', () => {
     const other = new AppError('NO_RIGHTS', 'user', 'No right.', { details: { errno: 1142 } })
     expect(deniedDatabase(other, { user: 'u', database: 'a' }, 'read-only')).toBe(other)
+  })
+})
+
+describe('a refused command', () => {
+  it('is told with the statement that would allow it', () => {
+    const refusal = new AppError('NO_RIGHTS', 'user', 'No.', { details: { errno: 1142, privilege: 'CREATE' } })
+    const told = deniedCommand(refusal, { user: 'app', database: 'my_app' })
+    expect(told.message).toContain('lacks CREATE on my_app')
+    expect(told.details['grant']).toBe("GRANT CREATE ON `my\\_app`.* TO 'app'@'%'")
+  })
+
+  it('is left as it is when the server did not say which command', () => {
+    const refusal = new AppError('NO_RIGHTS', 'user', 'No.', { details: { errno: 1142 } })
+    expect(deniedCommand(refusal, { user: 'app', database: 'a' })).toBe(refusal)
   })
 })

@@ -20,6 +20,9 @@ const needed: Record<AccessMode, readonly string[]> = {
   'read-write': ['SELECT', 'INSERT', 'UPDATE', 'DELETE']
 }
 
+/** What the first migration needs beyond that: it makes tables with all their keys and alters none. */
+const neededForTables = 'CREATE'
+
 /** On every database at once these are harmless to have. */
 const harmlessGlobal: ReadonlySet<string> = new Set([
   'USAGE',
@@ -35,29 +38,54 @@ const harmlessGlobal: ReadonlySet<string> = new Set([
 /** On its own database a reader needs no more than these. */
 const harmlessForReading: ReadonlySet<string> = new Set(['USAGE', 'SELECT', 'SHOW VIEW'])
 
+export interface RightsNeed {
+  readonly database: string
+  readonly accessMode: AccessMode
+  /** The tables are still to be made through this connection. */
+  readonly makesTables: boolean
+}
+
+const grantsOn = (lines: readonly string[], database: string): Grant[] =>
+  lines.map((line) => readGrant(line, database)).filter((grant) => grant !== null)
+
+/** Whether the lines of SHOW GRANTS let the account make tables in the database. */
+export const mayMakeTables = (lines: readonly string[], database: string): boolean =>
+  holds(grantsOn(lines, database), neededForTables)
+
 /**
  * What the account's grants mean for one database. `failed` when SELECT is surely missing; `warning` when rights exceed
- * what the mode needs (the account is the only fence that holds), when writing rights are missing, or when roles hide
- * what is granted. `lines` are those of SHOW GRANTS.
+ * what the mode needs (the account is the only fence that holds), when rights to write or to make the tables are missing, or when
+ * roles hide what is granted. `lines` are those of SHOW GRANTS.
  */
-export function judgeRights(lines: readonly string[], database: string, accessMode: AccessMode): RightsVerdict {
-  const grants = lines.map((line) => readGrant(line, database)).filter((grant) => grant !== null)
+export function judgeRights(
+  lines: readonly string[],
+  { database, accessMode, makesTables }: RightsNeed
+): RightsVerdict {
+  const grants = grantsOn(lines, database)
   const held = (privilege: string): boolean => holds(grants, privilege)
   const onTables = grants.some((grant) => grant.scope === 'table' && grant.privileges.has('SELECT'))
   const usesRoles = lines.some((line) => /^GRANT (?:`|')/.test(line) && !/ ON /.test(line))
   if (!held('SELECT') && !onTables) {
-    if (usesRoles) return verdict('warning', { code: 'rightsThroughRoles' })
+    if (usesRoles) return verdict('warning', [{ code: 'rightsThroughRoles' }])
     return { status: 'failed', notes: [], problem: noSelect(database) }
   }
-  const excess = excessRights(grants, accessMode)
-  if (excess.length > 0) return verdict('warning', { code: 'rightsExcess', values: { rights: excess.join(', ') } })
-  const missing = needed[accessMode].filter((privilege) => !held(privilege)).join(', ')
-  if (missing === '') return verdict('ok', { code: 'rights', values: { rights: needed[accessMode].join(', ') } })
-  const code = onTables ? 'rightsOnTablesOnly' : 'rightsMissing'
-  return verdict('warning', { code, values: { rights: missing } })
+  const remarks: TestNote[] = []
+  const remark = (code: TestNote['code'], rights: readonly string[]): void => {
+    if (rights.length > 0) remarks.push({ code, values: { rights: rights.join(', ') } })
+  }
+  const missing = needed[accessMode].filter((privilege) => !held(privilege))
+  remark(onTables ? 'rightsOnTablesOnly' : 'rightsMissing', missing)
+  if (makesTables && !held(neededForTables)) remark('rightsForTables', [neededForTables])
+  remark('rightsExcess', excessRights(grants, accessMode))
+  if (remarks.length > 0) return verdict('warning', remarks)
+  return verdict('ok', [{ code: 'rights', values: { rights: needed[accessMode].join(', ') } }])
 }
 
-const verdict = (status: 'ok' | 'warning', note: TestNote): RightsVerdict => ({ status, notes: [note], problem: null })
+const verdict = (status: 'ok' | 'warning', notes: readonly TestNote[]): RightsVerdict => ({
+  status,
+  notes,
+  problem: null
+})
 
 const noSelect = (database: string): AppError =>
   new AppError('NO_RIGHTS', 'user', 'The account may not read this database: ask for GRANT SELECT on it.', {
@@ -74,16 +102,25 @@ export function deniedDatabase(
   accessMode: AccessMode
 ): AppError {
   if (error.details['errno'] !== deniedNumber || database === null) return error
-  const grant = grantStatement(user, database, accessMode)
+  const grant = grantStatement(user, database, needed[accessMode])
   const text = `The account ${user} has no rights on the database ${database}, or there is none of this name. Check the name, or let an administrator run: ${grant}`
   return new AppError(error.code, error.kind, text, { cause: error, details: { ...error.details, database, grant } })
 }
 
+/** The refusal of one command (`details.privilege`) with the statement that would allow it; any other error as it is. */
+export function deniedCommand(error: AppError, { user, database }: { user: string; database: string }): AppError {
+  const privilege = error.details['privilege']
+  if (error.code !== 'NO_RIGHTS' || typeof privilege !== 'string') return error
+  const grant = grantStatement(user, database, [privilege])
+  const text = `The account ${user} may not do this: it lacks ${privilege} on ${database}. Let an administrator run: ${grant}`
+  return new AppError(error.code, error.kind, text, { cause: error, details: { ...error.details, database, grant } })
+}
+
 /** With any host; who runs it may put the account's own. `_` and `%` are patterns in the name of a database. */
-function grantStatement(user: string, database: string, accessMode: AccessMode): string {
+function grantStatement(user: string, database: string, privileges: readonly string[]): string {
   const name = database.replaceAll('`', '``').replace(/[\\_%]/g, '\\$&')
   const account = user.replaceAll('\\', '\\\\').replaceAll("'", "''")
-  return `GRANT ${needed[accessMode].join(', ')} ON \`${name}\`.* TO '${account}'@'%'`
+  return `GRANT ${privileges.join(', ')} ON \`${name}\`.* TO '${account}'@'%'`
 }
 
 function holds(grants: readonly Grant[], privilege: string): boolean {

@@ -17,5 +17,6 @@ export {
 export { ConnectionStore, type Environment, type StoredConnection } from './connection-store.ts'
 export { Secrets, type PasswordPlace, type SecretTarget, type SecretVault } from './secrets.ts'
 export { readPrivateFile, writePrivateFile, type ReadOutcome } from './private-file.ts'
+export { deniedCommand } from './grants.ts'
 export { refusesPassword } from './sql-error.ts'
 export type { TestNote } from './test-note.ts'

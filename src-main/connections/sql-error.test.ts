@@ -25,6 +25,23 @@ describe('classifySqlError', () => {
       expect(numbers.map((errno) => classifySqlError(server(errno), flavour).code)).toEqual(numbers.map(() => code))
   })
 
+  it('names the right that is missing and repeats nothing else of the text', () => {
+    const said = (errno: number, message: string): AppError =>
+      classifySqlError(Object.assign(new Error(message), { errno, sqlState: '42000' }))
+    const create = said(1142, "CREATE command denied to user 's3cret'@'h' for table `d`.`taskdeck_migration`")
+    expect(create.details).toEqual({ errno: 1142, sqlState: '42000', privilege: 'CREATE' })
+    expect(create.message).toContain('ask for GRANT CREATE on this database')
+    expect(create.message).not.toContain('s3cret')
+    expect(said(1142, "SELECT, INSERT command denied to user 'u'@'h'").details['privilege']).toBe('SELECT, INSERT')
+    const several =
+      'Access denied; you need (at least one of) the SUPER, READ_ONLY ADMIN privilege(s) for this operation'
+    expect(said(1227, several).details['privilege']).toBe('SUPER, READ_ONLY ADMIN')
+    expect(said(1142, 'CREATE Befehl verweigert').details['privilege']).toBeUndefined()
+    expect(
+      said(1044, "Access denied for user 'u'@'h' to database ' the DROP privilege'").details['privilege']
+    ).toBeUndefined()
+  })
+
   it('reads numbers above 1900 by the flavour', () => {
     expect(classifySqlError(server(1969), 'mariadb').code).toBe('STATEMENT_TIMEOUT')
     expect(classifySqlError(server(1969), 'mysql').code).toBe('SQL_FAILED')

@@ -216,12 +216,30 @@ export function classifySqlError(error: unknown, flavour: SqlFlavour | null = nu
 function serverError(error: Error, errno: number, facts: DriverError, flavour: SqlFlavour | null): AppError {
   const found = byErrno.get(errno) ?? byFlavour[flavour ?? 'mariadb'].get(errno)
   const state: ErrorDetails = typeof facts.sqlState === 'string' ? { sqlState: facts.sqlState } : {}
+  if (found === noRights) return rightDenied(error, { errno, ...state })
   if (found) return sqlError(found, error, { errno, ...state })
   return new AppError('SQL_FAILED', 'operational', `${sqlFailed.message.slice(0, -1)} (error ${errno}).`, {
     cause: error,
     details: { errno, ...state }
   })
 }
+
+/**
+ * The number says that a right is missing, only the text says which. Nothing else is taken from it: it also quotes accounts and names,
+ * and in a server of another language nothing is found.
+ */
+function rightDenied(error: Error, details: ErrorDetails): AppError {
+  const privilege = deniedPrivilege.get(Number(details['errno']))?.exec(error.message)?.[1]
+  if (privilege === undefined) return sqlError(noRights, error, details)
+  const text = `The account has no ${privilege} right here: ask for GRANT ${privilege} on this database.`
+  return new AppError('NO_RIGHTS', 'user', text, { cause: error, details: { ...details, privilege } })
+}
+
+/** "CREATE command denied to user …"; "you need (at least one of) the SUPER, READ_ONLY ADMIN privilege(s) for this operation". */
+const deniedPrivilege = new Map<number, RegExp>([
+  ...entries(/^([A-Z]+(?:,? [A-Z]+)*) command denied /, [1142, 1143]),
+  [1227, / the ([A-Z_]+(?:,? [A-Z_]+)*) privilege/]
+])
 
 /** A certificate for another name carries that name; other failures of the check are about trust or the protocol. */
 function tlsError(error: Error, facts: DriverError): AppError {

@@ -13,6 +13,7 @@ export type TestNoteCode =
   | 'rightsExcess'
   | 'rightsMissing'
   | 'rightsOnTablesOnly'
+  | 'rightsForTables'
   | 'schemaReady'
   | 'schemaMissing'
   | 'schemaOutdated'

@@ -128,6 +128,7 @@ export const testNote = z.object({
     'rightsExcess',
     'rightsMissing',
     'rightsOnTablesOnly',
+    'rightsForTables',
     'schemaReady',
     'schemaMissing',
     'schemaOutdated'

@@ -202,6 +202,25 @@ describe('the connection test', () => {
     })
   })
 
+  it('warns whoever may write and could not make the tables that are missing', async () => {
+    const writer = await reader(['SELECT, INSERT, UPDATE, DELETE ON app.*'])
+    const rights = async (code: 'schemaMissing' | 'schemaReady'): Promise<unknown> => {
+      const test = testMysqlConnection(writer, {
+        accessMode: 'read-write',
+        clock: systemClock,
+        signal: new AbortController().signal,
+        schemaStatus: () => Promise.resolve({ status: 'warning', notes: [{ code }], problem: null })
+      })
+      for await (const step of test) if (step.step === 'rights' && step.status !== 'running') return step
+      return null
+    }
+    expect(await rights('schemaMissing')).toMatchObject({
+      status: 'warning',
+      notes: [{ code: 'rightsForTables', values: { rights: 'CREATE' } }]
+    })
+    expect(await rights('schemaReady')).toMatchObject({ status: 'ok' })
+  })
+
   it('stops at the first step that fails and says which', async () => {
     expect(brief(await steps(loginTo(byName)))).toEqual(['tcp ok', 'tls failed TLS_FAILED'])
     expect(brief(await steps(loginTo(plain, { tls: 'disabled', password: 'no' })))).toEqual([

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { AccessMode, ConnectionView } from '../../contract/index.ts'
 import {
+  deniedCommand,
   requirePlainNames,
   type ConnectionStore,
   type Secrets,
   type StoredConnection
 } from '../../connections/index.ts'
-import { AppError, type Clock } from '../../kernel/index.ts'
+import { AppError, toAppError, type Clock } from '../../kernel/index.ts'
 import type { MigrationStatement } from '../../queue/task-store.ts'
 import type { AppLog } from '../app-log.ts'
 import { isElsewhere, refuseUnconfirmedWriting, storedFrom, type ParsedDraft } from './connection-draft.ts'
@@ -127,6 +128,8 @@ export class ConnectionChanges {
     const database = await openDatabase(login, accessMode, { clock, use: 'migration' })
     try {
       return await work(mysqlInstaller(database, places))
+    } catch (error) {
+      throw deniedCommand(toAppError(error), login)
     } finally {
       await database.close()
     }
