@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appearanceScenario } from './appearance.ts'
 import { connectionsScenario } from './connections.ts'
 import { keyboardScenario } from './keyboard.ts'
@@ -15,7 +15,17 @@ export function describeDay(kind: ShellKind): void {
     })
     afterAll(() => session?.stop())
 
-    for (const scenario of [keyboardScenario, tasksScenario, connectionsScenario, appearanceScenario])
-      scenario(() => session)
+    // Palette, drawer, dialogs and menus, with clicks while they move; elsewhere motion is off (support/electron-shell.ts, browser.ts).
+    describe('with motion, as users see it', () => {
+      beforeAll(() => session.page.emulateMedia({ reducedMotion: 'no-preference' }))
+      afterAll(() => session?.page.emulateMedia({ reducedMotion: 'reduce' }))
+
+      it('moves', async () => {
+        const isStill = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches
+        expect(await session.page.evaluate(isStill)).toBe(false)
+      })
+      for (const scenario of [keyboardScenario, tasksScenario]) scenario(() => session)
+    })
+    for (const scenario of [connectionsScenario, appearanceScenario]) scenario(() => session)
   })
 }

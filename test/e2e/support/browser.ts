@@ -13,7 +13,7 @@ export interface BrowserPage {
  */
 export const openBrowser = (): Promise<Browser> => chromium.connect(inject('chromiumEndpoint'))
 
-/** A page on the address that the server printed. */
+/** A page on the address that the server printed. Without motion, as in electron-shell.ts. */
 export async function openInBrowser(server: ServerShell): Promise<BrowserPage> {
   const browser = await openBrowser()
   const page = await browser.newPage({ viewport: { width: 1360, height: 860 }, reducedMotion: 'reduce' })

@@ -18,8 +18,8 @@ export interface ElectronShell {
 const readyMs = 60_000
 
 /**
- * No processor time for motion that nobody looks at, and none withheld from a window that another one covers: two files
- * share one display.
+ * No processor time for motion that nobody looks at (scenarios/day.ts turns it on again for some), and none withheld from a
+ * window that another one covers: two files share one display.
  */
 const switches = [
   '--disable-gpu',
