@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { Cron } from 'croner'
+import { describe, expect, it, vi } from 'vitest'
 import { dueTicks, firstTick } from './cron-ticks.ts'
 
 const at = (text: string): number => Date.parse(text)
@@ -113,6 +114,39 @@ describe('missed ticks', () => {
     const range = { fromMs: at('2025-10-25T22:00:00Z'), nowMs: at('2025-10-26T06:00:00Z'), giveWay }
     const forwards = Array.from({ length: 25 }, (_, n) => range.fromMs + n * 20 * 60_000)
     expect((await dueTicks(timing, range)).run).toEqual(forwards)
+  })
+
+  it.each([
+    ['2026-03-27T00:00:00Z', '2026-03-31T12:00:00Z', '2026-03-29T01:00:00'],
+    ['2026-10-23T00:00:00Z', '2026-10-27T12:00:00Z', '2026-10-25T00:30:00']
+  ])('of a fixed time are the same backwards as forwards, from %s to %s', async (from, to, atTheChange) => {
+    const timing = { cron: '30 2 * * *', timeZone: 'Europe/Berlin', misfire: 'ALL' as const }
+    const forwards = next(timing.cron, timing.timeZone, from, 5)
+    expect(forwards).toContain(atTheChange)
+    const { run, missed } = await dueTicks(timing, { fromMs: at(`${forwards[0]}Z`), nowMs: at(to), giveWay })
+    expect(iso(run)).toEqual(forwards)
+    expect(missed).toBe(5)
+  })
+
+  it('a tick that is the only one costs one look ahead and none back', async () => {
+    const previousRuns = vi.spyOn(Cron.prototype, 'previousRuns')
+    const nextRun = vi.spyOn(Cron.prototype, 'nextRun')
+    try {
+      const range = { fromMs: at('2026-05-01T12:00:00Z'), nowMs: now, giveWay }
+      expect(await dueTicks({ ...timing, misfire: 'SKIP' }, range)).toMatchObject({ run: [range.fromMs], missed: 0 })
+      expect(previousRuns).not.toHaveBeenCalled()
+      expect(nextRun).toHaveBeenCalledTimes(1)
+    } finally {
+      vi.restoreAllMocks()
+    }
+  })
+
+  it('the only one is late when it is, and the next one is told', async () => {
+    const hourly = { cron: '0 * * * *', timeZone: 'UTC', misfire: 'SKIP' as const }
+    const range = { fromMs: at('2026-05-01T12:00:00Z'), nowMs: at('2026-05-01T12:59:59Z'), giveWay }
+    const nextAt = at('2026-05-01T13:00:00Z')
+    expect(await dueTicks(hourly, range)).toEqual({ run: [], missed: 1, nextAt })
+    expect(await dueTicks({ ...hourly, misfire: 'ONCE' }, range)).toEqual({ run: [range.fromMs], missed: 1, nextAt })
   })
 
   it('of a schedule that seldom ticks are found over a long outage', async () => {
