@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { systemClock, type Fence, type SqlDatabase } from '../../src-main/kernel/index.ts'
+import { endingLimits } from '../../src-main/queue/dependents.ts'
 import { lockOwner } from '../../src-main/queue/store-mysql/claim-lanes.ts'
 import type { Settlement, TaskStore } from '../../src-main/queue/task-store.ts'
 import { countingTrouble, MysqlQueue, pausing, tasks, type LockTrouble } from './store-mysql-queue.ts'
@@ -58,16 +59,20 @@ async function freeTasks(ids: readonly string[]): Promise<string[]> {
   return rows.map(({ id }) => String(id))
 }
 
-/** Settles while someone else has the task, and looks once the settlement waits for it. */
-async function whileLocked<T>(taskId: string, settlements: readonly Settlement[], look: () => Promise<T>): Promise<T> {
-  let settling: Promise<unknown> = Promise.resolve()
+/** Works while someone else has the task, and looks once the work waits for it. */
+async function whileLocked<T>(
+  taskId: string,
+  work: readonly Settlement[] | (() => Promise<unknown>),
+  look: () => Promise<T>
+): Promise<T> {
+  let working: Promise<unknown> = Promise.resolve()
   const seen = await other.transaction(async (runner) => {
     await runner.execute('SELECT id FROM taskdeck_task WHERE id = ? FOR UPDATE', [BigInt(taskId)])
-    settling = store.settle(settlements)
+    working = typeof work === 'function' ? work() : store.settle(work)
     await someoneWaits()
     return look()
   })
-  await settling
+  await working
   return seen
 }
 
@@ -126,6 +131,47 @@ it('a settlement takes dependents that are free at once, whatever their ids', as
   const [result] = await store.settle([success(fences.get(parent!)), success(fences.get(younger!))])
   expect(result).toMatchObject({ state: 'SUCCESS', releasedDependents: true })
   expect((await store.get(dependent!))?.state).toBe('QUEUED')
+})
+
+describe('two noted parents', () => {
+  /** As a transaction leaves them that had to stop. */
+  const endNoted = async (...parents: string[]): Promise<void> => {
+    const ids = parents.join(', ')
+    await watching.execute(`UPDATE taskdeck_task SET state = 'SUCCESS', finished_at = NOW(6) WHERE id IN (${ids})`)
+    for (const id of parents)
+      await watching.execute(`INSERT INTO taskdeck_ending (task_id, done_up_to) VALUES (${id}, 0)`)
+  }
+  const statesOf = async (ids: readonly string[]): Promise<unknown[]> =>
+    Promise.all(ids.map(async (id) => (await store.get(id))?.state))
+
+  it.each([
+    ['a few dependents', 1],
+    ['more dependents than one transaction takes', endingLimits.dependents]
+  ])('with %s are seen to one by one while one in between is locked, and nothing younger is held', async (_, many) => {
+    const [first] = await submit({})
+    const [between] = await submit({ type: 'child', after: [first!] })
+    const [second] = await submit({})
+    const later = await store.submit(tasks(many, { type: 'child', after: [second!] }))
+    const last = later.at(-1)!.taskId
+    await endNoted(first!, second!)
+    const look = (): Promise<string[]> => freeTasks([first!, second!, last])
+    expect(await whileLocked(between!, () => store.recover(1_000), look)).toEqual([second, last])
+    expect(await statesOf([between!, last])).toEqual(['QUEUED', 'QUEUED'])
+    expect((await watching.execute('SELECT task_id FROM taskdeck_ending')).rows).toEqual([])
+  })
+
+  it('with more free dependents than one transaction takes cost one transaction each', async () => {
+    const [first, second] = await submit({}, {})
+    for (const after of [first!, second!]) await store.submit(tasks(300, { type: 'child', after: [after] }))
+    await endNoted(first!, second!)
+    let steps = 0
+    const counting = pausing(await queue.connect(), (sql) => {
+      if (/^SELECT .* FROM taskdeck_ending WHERE/.test(sql)) steps++
+      return Promise.resolve()
+    })
+    expect(await (await queue.store(counting)).recover(1_000)).toHaveLength(600)
+    expect(steps).toBe(2)
+  })
 })
 
 it('two claims that meet limited owners for the first time, in opposite order, do not wait for each other', async () => {

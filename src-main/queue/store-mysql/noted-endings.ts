@@ -68,7 +68,7 @@ async function endingStep(
   return (await take(parents)) ?? (await take(parents.slice(0, 1))) ?? []
 }
 
-/** Undefined when nothing was done: these parents cannot be seen to together. */
+/** Undefined when nothing was done: someone else has a dependent that may not be waited for while all these parents are locked. */
 async function takeStep(
   runner: SqlRunner,
   parents: readonly string[],
@@ -91,8 +91,9 @@ async function takeStep(
     await runOn(runner, dropEndings, current)
     return cascade.changed
   }
+  // Too many for one transaction: a part of those of the first parent.
   const [first] = ended
-  if (!first || parents.length > 1) return undefined
+  if (!first) return undefined
   const values = [BigInt(first.taskId), BigInt(doneUpTo.get(first.taskId) ?? '0'), limit]
   const part = (await runner.execute(openDependentsAfter, values)).rows.map(toOpen)
   if (!(await cascade.end([first], part))) return undefined
