@@ -5,7 +5,7 @@ import type { Problem } from '@contract'
 export class AppGoneError extends Error {
   override readonly name = 'AppGoneError'
   constructor() {
-    super('Taskdeck itself is not answering. The page tries again by itself.')
+    super('Taskdeck itself is not answering.')
   }
 }
 

@@ -2,6 +2,7 @@ import { flushPromises, type DOMWrapper } from '@vue/test-utils'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { dispatch } from '@/state/feed.ts'
 import { demoHandlers, demoProblems } from '@/testing/demo-handlers.ts'
+import { readingAt } from '@/testing/demo-queue.ts'
 import { problemError } from '@/testing/fake-client.ts'
 import { labelled } from '@/testing/labels.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
@@ -42,7 +43,7 @@ describe('the worker', () => {
     await button('Start the worker').trigger('click')
     await flushPromises()
     expect(calls('localWorker.start')).toEqual([{ connectionId: 'local', slots: 4, handlersDir: '/srv/handlers' }])
-    expect(page.wrapper.text()).toContain('running on this machine, 2 of 4 slots in use')
+    expect(page.wrapper.text()).toContain("running on this machine, 2 of 4 slots of this app's pool in use")
   })
 
   it('that cannot be started says why', async () => {
@@ -146,6 +147,19 @@ describe('enqueueing', () => {
     await send()
     expect(submitted()).toEqual([])
     expect(page.wrapper.text()).toContain('This is not valid JSON.')
+  })
+
+  it('says that a task waits only while no worker takes tasks, of whatever process', async () => {
+    await open(scene.localWorker)
+    expect(page.wrapper.find('form.enqueue').text()).toContain('It waits until a worker runs.')
+    const reading = readingAt(scene.queues['clinic-main']!, now)
+    dispatch({ kind: 'tick', tick: { connectionId: 'local', seq: 9, reading, points: [] } })
+    await flushPromises()
+    expect(page.wrapper.find('form.enqueue').text()).not.toContain('It waits')
+    const workers = reading.workers.map((one) => ({ ...one, status: 'quiet' as const }))
+    dispatch({ kind: 'tick', tick: { connectionId: 'local', seq: 10, reading: { ...reading, workers }, points: [] } })
+    await flushPromises()
+    expect(page.wrapper.find('form.enqueue').text()).toContain('It waits')
   })
 
   it('shows the refusal of the app', async () => {

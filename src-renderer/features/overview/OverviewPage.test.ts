@@ -34,6 +34,23 @@ describe('OverviewPage', () => {
     expect(text()).toContain('imp-12: no heartbeat for 3 m 12 s')
   })
 
+  it('tells workers that have stopped from none that ever reported', async () => {
+    await open('healthy', '/c/clinic-main/overview')
+    const { readingAt } = await import('@/testing/demo-queue.ts')
+    const { dispatch } = await import('@/state/feed.ts')
+    const reading = readingAt(makeScene('healthy', start).queues['clinic-main']!, start)
+    const stopped = reading.workers.map((one) => ({ ...one, status: 'stopped' as const }))
+    const show = async (seq: number, workers: typeof stopped): Promise<string> => {
+      const tick = { connectionId: 'clinic-main', seq, reading: { ...reading, workers }, points: [] }
+      dispatch({ kind: 'tick', tick })
+      await flushPromises()
+      return text()
+    }
+    expect(await show(2, stopped)).toContain('all 12 have stopped')
+    expect(await show(3, stopped.slice(0, 1))).toContain('1 has stopped')
+    expect(await show(4, [])).toContain('none has reported yet')
+  })
+
   it('moves with each tick', async () => {
     await open('failing', '/c/clinic-main/overview')
     const before = page.wrapper.find('.tile .value').text()
