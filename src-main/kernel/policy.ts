@@ -9,6 +9,16 @@ import { retryPolicy, taskLimits } from './task.ts'
 export const policyScope = z.enum(['QUEUE', 'TYPE', 'OWNER'])
 export type PolicyScope = z.infer<typeof policyScope>
 
+/** The least that may be set; ms where the name says so. */
+export const leastOfPolicy = {
+  rateCount: 1,
+  ratePeriodMs: 1,
+  maxAttempts: 1,
+  retriesPerMinute: 1,
+  timeoutMs: 1,
+  leaseMs: 1_000
+} as const
+
 const limit = z.int().min(0).max(4_294_967_295).nullable().default(null)
 
 /** Null everywhere: not set. What a task itself names (attempts, retry policy, timeout) wins over its type's policy, that over the queue's. */
@@ -24,16 +34,19 @@ export const policy = z
     maxUnfinished: limit,
     /** TYPE only: at most `count` claims in any `periodMs`, after a burst of up to `count`. */
     rate: z
-      .object({ count: z.int().min(1).max(1_000_000), periodMs: z.int().min(1).max(86_400_000) })
+      .object({
+        count: z.int().min(leastOfPolicy.rateCount).max(1_000_000),
+        periodMs: z.int().min(leastOfPolicy.ratePeriodMs).max(86_400_000)
+      })
       .nullable()
       .default(null),
     // TYPE, and QUEUE as the default of all types
-    maxAttempts: z.int().min(1).max(1000).nullable().default(null),
+    maxAttempts: z.int().min(leastOfPolicy.maxAttempts).max(1000).nullable().default(null),
     retryPolicy: retryPolicy.nullable().default(null),
     /** TYPE only: retries come back at this pace at most, those beyond it wait longer: a wave of failures does not come back as one. */
-    retriesPerMinute: z.int().min(1).max(1_000_000).nullable().default(null),
-    timeoutMs: z.int().min(1).max(4_294_967_295).nullable().default(null),
-    leaseMs: z.int().min(1_000).max(3_600_000).nullable().default(null),
+    retriesPerMinute: z.int().min(leastOfPolicy.retriesPerMinute).max(1_000_000).nullable().default(null),
+    timeoutMs: z.int().min(leastOfPolicy.timeoutMs).max(4_294_967_295).nullable().default(null),
+    leaseMs: z.int().min(leastOfPolicy.leaseMs).max(3_600_000).nullable().default(null),
     /** Owners take turns within a priority instead of longest due first. */
     fair: z.boolean().nullable().default(null)
   })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   AppError,
   defaultRetryPolicy,
+  leastOfPolicy,
   policy,
   retryPolicy,
   type Policy,
@@ -31,6 +32,16 @@ export function storedRetryPolicy(text: string): RetryPolicy {
 /** The column may be empty: the task or policy leaves it to others. */
 export const retryPolicyOrNull = (text: string | null): RetryPolicy | null =>
   text === null ? null : storedRetryPolicy(text)
+
+/** Another program may write less than can be set, a lease of 1 ms, say, that ends before it is renewed: that counts as not set. */
+export const setOrNull = (value: number | null, least: keyof typeof leastOfPolicy): number | null =>
+  value === null || value < leastOfPolicy[least] ? null : value
+
+/** Both columns or none. */
+export function storedRate(count: number | null, periodMs: number | null): Policy['rate'] {
+  const rate = { count: setOrNull(count, 'rateCount'), periodMs: setOrNull(periodMs, 'ratePeriodMs') }
+  return rate.count === null || rate.periodMs === null ? null : { count: rate.count, periodMs: rate.periodMs }
+}
 
 /** What a store may write. Throws INVALID_INPUT. */
 export function validatePolicy(input: PolicyInput): Policy {

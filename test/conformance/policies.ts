@@ -55,6 +55,38 @@ export function describePolicies(queue: QueueUnderTest): void {
       expect(await queue.store.policies()).toEqual([])
     })
 
+    it.each([
+      ['lease_ms', 0],
+      ['lease_ms', 999],
+      ['timeout_ms', 0],
+      ['max_attempts', 0],
+      ['retries_per_minute', 0],
+      ['rate_count', 0],
+      ['rate_period_ms', 0]
+    ])('written by another program with %s = %i, less than can be set, count as not set', async (column, value) => {
+      const none = {
+        scope: 'TYPE',
+        name: 't',
+        enabled: null,
+        maxRunning: null,
+        maxUnfinished: null,
+        rate: null
+      } as const
+      await queue.store.setPolicy({ scope: 'TYPE', name: 't' })
+      await queue.store.setPolicy({ scope: 'TYPE', name: '*', leaseMs: 8_000, timeoutMs: 800, maxAttempts: 8 })
+      // Half a rate is none: each of its columns is tried beside one that is fine.
+      const rest =
+        column === 'rate_count' ? ', rate_period_ms = 60000' : column === 'rate_period_ms' ? ', rate_count = 1' : ''
+      await queue.sql(`UPDATE taskdeck_policy SET ${column} = ${value}${rest} WHERE name = 't'`)
+      const own = (await queue.store.policies()).find(({ name }) => name === 't')
+      const open = { maxAttempts: null, retryPolicy: null, retriesPerMinute: null, timeoutMs: null, leaseMs: null }
+      expect(own).toEqual({ ...none, ...open, fair: null })
+      const other = await queue.open()
+      await queue.submit()
+      const [claimed] = await queue.claim(1, { store: other })
+      expect(claimed).toMatchObject({ leaseMs: 8_000, timeoutMs: 800, maxAttempts: 8 })
+    })
+
     it('say what a task leaves open: its type, then *, then the queue, then the built-in terms', async () => {
       await queue.submit()
       expect(await claimOne()).toMatchObject({

@@ -7,7 +7,14 @@ import {
   type SqlRunner
 } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
-import { mostPolicies, retryPolicyOrNull, tooManyPolicies, validatePolicy } from '../stored-policy.ts'
+import {
+  mostPolicies,
+  retryPolicyOrNull,
+  setOrNull,
+  storedRate,
+  tooManyPolicies,
+  validatePolicy
+} from '../stored-policy.ts'
 import { count, countOrNull, text, textOrNull } from './row-values.ts'
 
 const columns = `scope, name, enabled, max_running, max_unfinished, rate_count, rate_period_ms, max_attempts, retry_policy,
@@ -69,7 +76,6 @@ function isSetOrNull(row: SqlRow, column: string): boolean | null {
 function toPolicy(row: SqlRow): Policy[] {
   const scope = policyScope.safeParse(row['scope'])
   if (!scope.success) return []
-  const [rateCount, periodMs] = [countOrNull(row, 'rate_count'), countOrNull(row, 'rate_period_ms')]
   return [
     {
       scope: scope.data,
@@ -77,12 +83,12 @@ function toPolicy(row: SqlRow): Policy[] {
       enabled: isSetOrNull(row, 'enabled'),
       maxRunning: countOrNull(row, 'max_running'),
       maxUnfinished: countOrNull(row, 'max_unfinished'),
-      rate: rateCount === null || periodMs === null || periodMs < 1 ? null : { count: rateCount, periodMs },
-      maxAttempts: countOrNull(row, 'max_attempts'),
+      rate: storedRate(countOrNull(row, 'rate_count'), countOrNull(row, 'rate_period_ms')),
+      maxAttempts: setOrNull(countOrNull(row, 'max_attempts'), 'maxAttempts'),
       retryPolicy: retryPolicyOrNull(textOrNull(row, 'retry_policy')),
-      retriesPerMinute: countOrNull(row, 'retries_per_minute') || null,
-      timeoutMs: countOrNull(row, 'timeout_ms'),
-      leaseMs: countOrNull(row, 'lease_ms'),
+      retriesPerMinute: setOrNull(countOrNull(row, 'retries_per_minute'), 'retriesPerMinute'),
+      timeoutMs: setOrNull(countOrNull(row, 'timeout_ms'), 'timeoutMs'),
+      leaseMs: setOrNull(countOrNull(row, 'lease_ms'), 'leaseMs'),
       fair: isSetOrNull(row, 'fair')
     }
   ]

@@ -1,6 +1,13 @@
 import { policyScope, type Policy, type PolicyInput, type PolicyScope } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
-import { mostPolicies, retryPolicyOrNull, tooManyPolicies, validatePolicy } from '../stored-policy.ts'
+import {
+  mostPolicies,
+  retryPolicyOrNull,
+  setOrNull,
+  storedRate,
+  tooManyPolicies,
+  validatePolicy
+} from '../stored-policy.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 
 const readAll = `
@@ -75,7 +82,6 @@ const isSetOrNull = (value: number | null): boolean | null => (value === null ? 
 function toPolicy(row: PolicyRow): Policy[] {
   const scope = policyScope.safeParse(row.scope)
   if (!scope.success) return []
-  const { rate_count: count, rate_period_ms: periodMs } = row
   return [
     {
       scope: scope.data,
@@ -83,12 +89,12 @@ function toPolicy(row: PolicyRow): Policy[] {
       enabled: isSetOrNull(row.enabled),
       maxRunning: row.max_running,
       maxUnfinished: row.max_unfinished,
-      rate: count === null || periodMs === null || periodMs < 1 ? null : { count, periodMs },
-      maxAttempts: row.max_attempts,
+      rate: storedRate(row.rate_count, row.rate_period_ms),
+      maxAttempts: setOrNull(row.max_attempts, 'maxAttempts'),
       retryPolicy: retryPolicyOrNull(row.retry_policy),
-      retriesPerMinute: row.retries_per_minute || null,
-      timeoutMs: row.timeout_ms,
-      leaseMs: row.lease_ms,
+      retriesPerMinute: setOrNull(row.retries_per_minute, 'retriesPerMinute'),
+      timeoutMs: setOrNull(row.timeout_ms, 'timeoutMs'),
+      leaseMs: setOrNull(row.lease_ms, 'leaseMs'),
       fair: isSetOrNull(row.fair)
     }
   ]
