@@ -54,6 +54,8 @@ export const policy = z
     const refuse = (message: string): void => context.addIssue({ code: 'custom', message })
     if ((value.scope === 'QUEUE') !== (value.name === ''))
       refuse('only the policy of the whole QUEUE has an empty name')
+    // MySQL's collation does not tell such a name from the same without the spaces, and ' ' not from ''.
+    if (value.name.endsWith(' ')) refuse('a name does not end with a space')
     if (value.scope !== 'TYPE' && value.rate) refuse('a rate is for a TYPE')
     if (value.scope !== 'TYPE' && value.retriesPerMinute) refuse('a retry budget is for a TYPE')
     const forTypes = [value.maxAttempts, value.retryPolicy, value.timeoutMs, value.leaseMs, value.fair]

@@ -49,7 +49,11 @@ export function describePolicies(queue: QueueUnderTest): void {
       { scope: 'TYPE', name: 't', maxRunning: -1 },
       { scope: 'TYPE', name: 't', leaseMs: 10 },
       { scope: 'OWNER', name: 'o', rate: { count: 1, periodMs: 1 } },
-      { scope: 'OWNER', name: 'a\0b' }
+      { scope: 'OWNER', name: 'a\0b' },
+      { scope: 'OWNER', name: ' ', maxRunning: 1 },
+      { scope: 'TYPE', name: '  ', maxRunning: 1 },
+      { scope: 'OWNER', name: 'ada ', maxRunning: 1 },
+      { scope: 'OWNER', name: '* ', maxRunning: 1 }
     ])('are refused when they make no sense: %o', async (policy) => {
       await expect(queue.store.setPolicy(policy)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
       expect(await queue.store.policies()).toEqual([])
