@@ -5,10 +5,12 @@ import { countingTrouble, MysqlQueue, type LockTrouble } from './store-mysql-que
 
 let queue: MysqlQueue
 let database: SqlDatabase
+let other: SqlDatabase
 let watching: SqlDatabase
 beforeAll(async () => {
   queue = await MysqlQueue.migrated(inject('mariadbUrl'))
   database = await queue.connect()
+  other = await queue.connect()
   watching = await queue.connect()
 })
 afterAll(() => queue.close())
@@ -36,62 +38,59 @@ const freeGates = async (): Promise<unknown[]> => {
   return (await watching.transaction((runner) => runner.execute(sql))).rows.map(({ name }) => name)
 }
 
-/** Until so many sessions of this database wait for a lock. The server renews what it tells only when nobody has asked for 100 ms. */
-async function thatManyWait(many: number): Promise<void> {
-  const waiting = `
+/** Sessions of this database that wait for a lock. The server renews what it tells only when nobody has asked for 100 ms. */
+async function waiting(): Promise<number> {
+  const { rows } = await watching.execute(`
     SELECT COUNT(*) AS n FROM information_schema.innodb_trx AS trx
     JOIN information_schema.processlist AS session ON session.id = trx.trx_mysql_thread_id
-    WHERE session.db = DATABASE() AND trx.trx_state = 'LOCK WAIT'`
-  do await systemClock.sleep(110)
-  while (Number((await watching.execute(waiting)).rows[0]?.['n']) < many)
+    WHERE session.db = DATABASE() AND trx.trx_state = 'LOCK WAIT'`)
+  return Number(rows[0]?.['n'])
 }
 
 describe('a gate that does not exist yet', () => {
-  const addGate = (kind: string, scope: string, name: string): Promise<unknown> =>
-    watching.execute('INSERT INTO taskdeck_gate (kind, scope, name) VALUES (?, ?, ?)', [kind, scope, name])
+  /** Made by another process in the middle of the lock if that lets it, else after it. */
+  async function made(kind: string, scope: string, name: string): Promise<{ after: Promise<unknown> }> {
+    let isMade = false
+    const insert = 'INSERT IGNORE INTO taskdeck_gate (kind, scope, name) VALUES (?, ?, ?)'
+    const making = other.execute(insert, [kind, scope, name]).then(() => (isMade = true))
+    do await systemClock.sleep(110)
+    while (!isMade && (await waiting()) === 0)
+    return { after: making }
+  }
 
-  it('of the queue is locked also when another process makes it between the look and the insert', async () => {
+  it('of the queue is locked also when another process makes it meanwhile', async () => {
+    let after: Promise<unknown> = Promise.resolve()
     await database.transaction(async (runner) => {
-      await lockQueueGate(afterFirst(runner, () => addGate('RUN', 'QUEUE', '')))
+      await lockQueueGate(afterFirst(runner, async () => void ({ after } = await made('RUN', 'QUEUE', ''))))
       expect(await freeGates()).toEqual([])
     })
+    await after
     expect(await freeGates()).toEqual([''])
   })
 
-  it('of retries is locked and returned also when another process makes some in between', async () => {
+  it('of retries is locked and returned also when another process makes some of them meanwhile', async () => {
+    let after: Promise<unknown> = Promise.resolve()
     await database.transaction(async (runner) => {
       const types = ['a', 'b', 'c']
-      const locked = await lockBudgets(
-        afterFirst(runner, () => addGate('RETRY', 'TYPE', 'b')),
-        types
-      )
+      const meanwhile = async (): Promise<void> => void ({ after } = await made('RETRY', 'TYPE', 'b'))
+      const locked = await lockBudgets(afterFirst(runner, meanwhile), types)
       expect([...locked.keys()].sort()).toEqual(types)
       expect(await freeGates()).toEqual([])
     })
+    await after
   })
 
   it('and that three want at once is no deadlock', async () => {
     const trouble: LockTrouble = { deadlocks: 0, lockTimeouts: 0 }
     const waiters = [await queue.connect(), await queue.connect()]
-    const isMade = Promise.withResolvers<void>()
-    const looked = waiters.map(() => Promise.withResolvers<void>())
-    const others = waiters.map((waiter, index) =>
-      countingTrouble(waiter, trouble).transaction((runner) =>
-        lockQueueGate(
-          afterFirst(runner, () => {
-            looked[index]?.resolve()
-            return isMade.promise
-          })
-        )
-      )
-    )
-    await Promise.all(looked.map(({ promise }) => promise))
-    await database.transaction(async (runner) => {
+    const others = await database.transaction(async (runner) => {
       await lockQueueGate(runner)
-      isMade.resolve()
-      await thatManyWait(2)
+      const locking = waiters.map((waiter) => countingTrouble(waiter, trouble).transaction(lockQueueGate))
+      do await systemClock.sleep(110)
+      while ((await waiting()) < locking.length)
+      return locking.map((one) => ({ one }))
     })
-    await Promise.all(others)
+    await Promise.all(others.map(({ one }) => one))
     expect(trouble).toEqual({ deadlocks: 0, lockTimeouts: 0 })
   })
 })

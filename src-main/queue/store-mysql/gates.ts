@@ -32,10 +32,13 @@ const gateColumns = `name, amount, ${epochUs('at')} AS at_us, taken, ${epochUs('
 
 /** A gate that another transaction holds is passed over: it is left for the next poll, and nobody queues up behind it. */
 export const lockFreeGates = perLength((length) => `${selectGates(length, gateColumns)} FOR UPDATE SKIP LOCKED`)
-const lockGates = perLength((length) => `${selectGates(length, gateColumns)} FOR UPDATE`)
 const findGates = perLength((length) => selectGates(length, 'name'))
-/** One that somebody else has just made is locked as if it were ours: IGNORE would share it, and two who share it deadlock over it. */
-const addGates = perLength(
+
+/**
+ * Makes those that are missing and locks all, one after the other, in one statement: a look before it would leave out what another process
+ * makes in between, or lock it too late in the order. IGNORE would share a gate that is there, and two who share it deadlock over it.
+ */
+const lockGates = perLength(
   (length) => `
 INSERT INTO taskdeck_gate (kind, scope, name) VALUES ${marks(length, '(?, ?, ?)')}
 ON DUPLICATE KEY UPDATE amount = amount`
@@ -66,21 +69,29 @@ export async function countLeases(runner: SqlRunner): Promise<LeaseCount[]> {
 }
 
 /** The gate of the whole queue: claims go through one after the other. */
-export async function lockQueueGate(runner: SqlRunner): Promise<void> {
-  await lock(runner, { kind: 'RUN', scope: 'QUEUE', names: [''] }, lockGates)
-}
+export const lockQueueGate = (runner: SqlRunner): Promise<void> =>
+  lockInOrder(runner, { kind: 'RUN', scope: 'QUEUE', names: [''] })
 
 /** The retry budgets of types, waiting for who holds them. */
-export const lockBudgets = (runner: SqlRunner, types: readonly string[]): Promise<Map<string, Gate>> =>
-  lock(runner, { kind: 'RETRY', scope: 'TYPE', names: types }, lockGates)
+export async function lockBudgets(runner: SqlRunner, types: readonly string[]): Promise<Map<string, Gate>> {
+  const wanted: Wanted = { kind: 'RETRY', scope: 'TYPE', names: [...new Set(types)].sort() }
+  await lockInOrder(runner, wanted)
+  return lockFreeOf(runner, wanted)
+}
 
-/** Of types, before any task: those of the named gates that nobody else holds. `names` are sorted here. */
-export function lockFree(
+/** Of types, before any task: those of the named gates that nobody else holds. */
+export async function lockFree(
   runner: SqlRunner,
   kind: 'RUN' | 'RATE',
-  names: readonly string[]
+  types: readonly string[]
 ): Promise<Map<string, Gate>> {
-  return lock(runner, { kind, scope: 'TYPE', names }, lockFreeGates)
+  const wanted: Wanted = { kind, scope: 'TYPE', names: [...new Set(types)].sort() }
+  const locked = await lockFreeOf(runner, wanted)
+  const absent = wanted.names.filter((name) => !locked.has(name))
+  const missing = await findMissing(runner, { ...wanted, names: absent })
+  await lockInOrder(runner, { ...wanted, names: missing })
+  for (const [name, gate] of await lockFreeOf(runner, { ...wanted, names: missing })) locked.set(name, gate)
+  return locked
 }
 
 /**
@@ -91,42 +102,39 @@ export async function lockFreeOwners(
   runner: SqlRunner,
   owners: readonly string[]
 ): Promise<{ readonly locked: readonly string[]; readonly missing: readonly string[] }> {
-  const locked: string[] = []
-  const missing: string[] = []
-  for (const some of chunksOf([...new Set(owners)].sort(), mostNames)) {
-    const list = padded(some)
-    const { rows } = await runner.execute(lockFreeGates(list.length), ['RUN', 'OWNER', ...list])
-    const free = new Set(rows.map((row) => text(row, 'name')))
-    locked.push(...free)
-    const others = some.filter((owner) => !free.has(owner))
-    if (others.length > 0) missing.push(...(await findMissing(runner, { kind: 'RUN', scope: 'OWNER', names: others })))
-  }
-  return { locked, missing }
+  const wanted: Wanted = { kind: 'RUN', scope: 'OWNER', names: [...new Set(owners)].sort() }
+  const locked = await lockFreeOf(runner, wanted)
+  const others = wanted.names.filter((owner) => !locked.has(owner))
+  return { locked: [...locked.keys()], missing: await findMissing(runner, { ...wanted, names: others }) }
 }
 
-/** Outside of any transaction: it holds nothing while it waits. */
+/** Outside of any transaction: it holds nothing any more once it returns. */
 export async function makeOwnerGates(database: SqlRunner, owners: readonly string[]): Promise<void> {
-  for (const names of chunksOf([...owners].sort(), mostNames))
-    await addMissing(database, { kind: 'RUN', scope: 'OWNER', names })
+  const wanted: Wanted = { kind: 'RUN', scope: 'OWNER', names: [...owners].sort() }
+  await lockInOrder(database, { ...wanted, names: await findMissing(database, wanted) })
 }
 
 interface Wanted {
   readonly kind: GateKind
   readonly scope: GateScope
+  /** Sorted. */
   readonly names: readonly string[]
 }
 
-async function lock(
-  runner: SqlRunner,
-  wanted: Wanted,
-  statement: (length: number) => string
-): Promise<Map<string, Gate>> {
-  const { kind, scope } = wanted
-  const names = [...new Set(wanted.names)].sort()
-  const locked = new Map<string, Gate>()
-  const lockThem = async (some: readonly string[]): Promise<void> => {
+async function lockInOrder(runner: SqlRunner, { kind, scope, names }: Wanted): Promise<void> {
+  for (const some of chunksOf(names, mostNames)) {
     const list = padded(some)
-    const { rows } = await runner.execute(statement(list.length), [kind, scope, ...list])
+    const values = list.flatMap((name) => [kind, scope, name])
+    await runner.execute(lockGates(list.length), values)
+  }
+}
+
+/** Those that this transaction holds already too. */
+async function lockFreeOf(runner: SqlRunner, { kind, scope, names }: Wanted): Promise<Map<string, Gate>> {
+  const locked = new Map<string, Gate>()
+  for (const some of chunksOf(names, mostNames)) {
+    const list = padded(some)
+    const { rows } = await runner.execute(lockFreeGates(list.length), [kind, scope, ...list])
     for (const row of rows)
       locked.set(text(row, 'name'), {
         amount: count(row, 'amount'),
@@ -135,32 +143,17 @@ async function lock(
         now: count(row, 'now_us')
       })
   }
-  for (const some of chunksOf(names, mostNames)) {
-    await lockThem(some)
-    const absent = some.filter((name) => !locked.has(name))
-    if (absent.length === 0) continue
-    const added = await addMissing(runner, { kind, scope, names: absent })
-    // Who waits is to have all of them: what another process made in between counts as ours only once it is locked.
-    const open = statement === lockGates ? absent : added
-    if (open.length > 0) await lockThem(open)
-  }
   return locked
-}
-
-/** Returns those that were not there. */
-async function addMissing(runner: SqlRunner, wanted: Wanted): Promise<string[]> {
-  const missing = await findMissing(runner, wanted)
-  if (missing.length === 0) return []
-  const values = padded(missing).flatMap((name) => [wanted.kind, wanted.scope, name])
-  await runner.execute(addGates(values.length / 3), values)
-  return missing
 }
 
 /** Without locks: an INSERT of a gate that is there would wait for who holds it. */
 async function findMissing(runner: SqlRunner, { kind, scope, names }: Wanted): Promise<string[]> {
-  const list = padded(names)
-  const { rows } = await runner.execute(findGates(list.length), [kind, scope, ...list])
-  const known = new Set(rows.map((row) => text(row, 'name')))
+  const known = new Set<string>()
+  for (const some of chunksOf(names, mostNames)) {
+    const list = padded(some)
+    const { rows } = await runner.execute(findGates(list.length), [kind, scope, ...list])
+    for (const row of rows) known.add(text(row, 'name'))
+  }
   return names.filter((name) => !known.has(name))
 }
 
