@@ -1,12 +1,21 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { AppError, deadLetterFilter, systemClock } from '../../src-main/kernel/index.ts'
+import { AppError, deadLetterFilter, systemClock, type Fence } from '../../src-main/kernel/index.ts'
 import { openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
-import type { TaskStore } from '../../src-main/queue/task-store.ts'
+import type { Settlement, TaskStore } from '../../src-main/queue/task-store.ts'
 import { countingTrouble, MysqlQueue, tasks, type LockTrouble } from './store-mysql-queue.ts'
 
 const loadMs = 5_000
 /** Low enough for the quota to refuse some, whatever the machine. */
 const most = 20
+
+/** Most batches are mixed. */
+function endOf(fence: Fence): Settlement {
+  const error = { code: 'E', message: 'm', class: 'retryable' } as const
+  const chance = Math.random()
+  if (chance < 0.3) return { fence, outcome: 'RETRY', error, delayMs: 10 }
+  if (chance < 0.45) return { fence, outcome: 'FAILED', error }
+  return { fence, outcome: 'SUCCESS', result: null }
+}
 
 let queue: MysqlQueue
 beforeAll(async () => {
@@ -14,13 +23,16 @@ beforeAll(async () => {
 })
 afterAll(() => queue.close())
 
-it('submits with quotas and dependencies, ends, cancels, retries and replays side by side: no lock timeout, no deadlock, nothing stuck', async () => {
+it('submits with quotas, limits, deadlines and dependencies, ends, retries within budgets, cancels and replays side by side: no lock timeout, no deadlock, nothing stuck', async () => {
   const trouble: LockTrouble = { deadlocks: 0, lockTimeouts: 0 }
   const open = async (): Promise<TaskStore> =>
     openMysqlStore({ database: countingTrouble(await queue.connect(2), trouble), clock: systemClock })
   const first = await open()
-  await first.setPolicy({ scope: 'QUEUE', name: '', maxUnfinished: most })
-  await first.setPolicy({ scope: 'OWNER', name: '*', maxUnfinished: most / 2 })
+  const retriesPerMinute = 6_000
+  await first.setPolicy({ scope: 'QUEUE', name: '', maxUnfinished: most, maxRunning: most / 2 })
+  await first.setPolicy({ scope: 'OWNER', name: '*', maxUnfinished: most / 2, maxRunning: 4 })
+  await first.setPolicy({ scope: 'TYPE', name: 'a', maxRunning: 8, retriesPerMinute })
+  await first.setPolicy({ scope: 'TYPE', name: 'b', rate: { count: 100_000, periodMs: 60_000 }, retriesPerMinute })
   const end = performance.now() + loadMs
   const during = async (step: () => Promise<unknown>): Promise<void> => {
     while (performance.now() < end) await step()
@@ -37,8 +49,9 @@ it('submits with quotas and dependencies, ends, cancels, retries and replays sid
     await during(async () => {
       const afterFailure = Math.random() < 0.3 ? 'RELEASE' : 'FAIL'
       const batch = [
-        ...tasks(3, { type: 'a', owner }),
-        ...tasks(4, { type: 'b', owner, after: some(3), afterFailure }),
+        ...tasks(3, { type: 'a', owner, priority: Math.floor(Math.random() * 3) }),
+        ...tasks(2, { type: 'b', owner, after: some(3), afterFailure }),
+        ...tasks(2, { type: 'b', owner, after: some(3), afterFailure, deadlineAt: Date.now() + Math.random() * 500 }),
         ...tasks(2, { type: 'a', owner, idempotencyKey: `k${known.length % 40}`, after: some(2) })
       ]
       const results = await store.submit(batch).catch((error: unknown) => {
@@ -59,12 +72,7 @@ it('submits with quotas and dependencies, ends, cancels, retries and replays sid
         limit: 5,
         leaseMs: Math.random() < 0.2 ? 1 : 60_000
       })
-      const error = { code: 'E', message: 'm', class: 'final' } as const
-      await store.settle(
-        claimed.map(({ fence }, index) =>
-          index % 7 === 0 ? { fence, outcome: 'FAILED', error } : { fence, outcome: 'SUCCESS', result: null }
-        )
-      )
+      await store.settle(claimed.map(({ fence }) => endOf(fence)))
     })
   }
   const operate = async (): Promise<void> => {
@@ -92,6 +100,18 @@ it('submits with quotas and dependencies, ends, cancels, retries and replays sid
   expect(refused).toBeGreaterThan(0)
   const database = await queue.connect()
   const counted = async (sql: string): Promise<number> => Number((await database.execute(sql)).rows[0]?.['n'])
+  // What the load is there for has happened.
+  for (const [table, column, value] of [
+    ['attempt', 'outcome', 'RETRY'],
+    ['attempt', 'outcome', 'LEASE_EXPIRED'],
+    ['dead_letter', 'reason', 'DEADLINE'],
+    ['dead_letter', 'reason', 'DEPENDENCY'],
+    ...['RUN', 'RATE', 'QUOTA', 'RETRY'].map((kind) => ['gate', 'kind', kind] as const)
+  ] as const)
+    expect(
+      await counted(`SELECT COUNT(*) AS n FROM taskdeck_${table} WHERE ${column} = '${value}'`),
+      value
+    ).toBeGreaterThan(0)
   while ((await first.recover(500)).length > 0);
   // Every dependency on a task that has ended is settled, and the counts of those that wait are right.
   expect(
