@@ -18,6 +18,7 @@ export const errorCodes = [
   'FILE_UNAVAILABLE',
   'WORKER_RUNNING',
   'WORKER_GONE',
+  'WORKER_STOPPING',
   'VAULT_UNAVAILABLE',
   // reaching a database
   'LOGIN_REFUSED',

@@ -28,7 +28,10 @@ export interface Operations {
   act(request: ActRequest): Promise<Answer>
   /** Submits tasks that an operator made by hand. Throws like `act`, except for what a task's state forbids. */
   submit(request: SubmitRequest): Promise<Submitted>
-  /** Asks a worker to be quiet or to stop, or takes that back. Throws like `submit`, and WORKER_GONE when the worker is unknown, stopped or silent. */
+  /**
+   * Asks a worker to be quiet or to stop, or takes that back. Throws like `submit`, and WORKER_GONE when the worker is unknown, stopped or silent,
+   * WORKER_STOPPING for quiet while it is asked to stop.
+   */
   requestWorker(call: WorkerRequestCall): Promise<WorkerRequested>
   /**
    * Gives the intents that have no outcome, and that nobody is at any more, one: unknown, with the state that the task is in now (a submit and what a

@@ -105,6 +105,13 @@ describe('asking a worker', () => {
     expect(audit.entries[0]?.outcome).not.toContain('canary')
   })
 
+  it('to be quiet while it is asked to stop is refused, and the refusal is recorded', async () => {
+    store.fails = new AppError('WORKER_STOPPING', 'user', 'asked to stop')
+    await expect(ask()).rejects.toBe(store.fails)
+    expect(outcomes()).toMatchObject([{ status: 'failed', code: 'WORKER_STOPPING', kind: 'user' }])
+    await expect(ask()).rejects.toMatchObject({ code: 'WORKER_STOPPING', kind: 'user' })
+  })
+
   it('whose reply was lost stays open, and is settled as unknown once it is old enough', async () => {
     store.fails = new AppError('COMMIT_UNKNOWN', 'operational', 'lost')
     await expect(ask()).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })

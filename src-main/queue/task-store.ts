@@ -280,7 +280,8 @@ export interface TaskStore extends PolicyStore, DeadLetterStore, ScheduleStore {
   act(taskId: string, action: OperatorAction): Promise<ActionResult>
   /**
    * The worker reads it with its next report; null takes a request back. False: nobody is asked, for the worker is unknown, stopped, or has been silent for
-   * `workerAliveMs`. What was asked of one that died since can be taken back.
+   * `workerAliveMs`. What was asked of one that died since can be taken back. Throws WORKER_STOPPING (user) for QUIET while STOP is asked: it would
+   * weaken what another operator counts on.
    */
   requestWorker(id: string, request: WorkerRequest | null): Promise<boolean>
 

@@ -29,3 +29,11 @@ export function checkCheckpoint(checkpoint: string | undefined): void {
 }
 
 const invalid = (message: string): AppError => new AppError('INVALID_INPUT', 'user', message)
+
+/** For QUIET while STOP is asked. */
+export const stopIsAsked = (): AppError =>
+  new AppError(
+    'WORKER_STOPPING',
+    'user',
+    'This worker was asked to stop, and quiet would weaken that: nothing was changed. Take the request back first.'
+  )

@@ -241,6 +241,20 @@ export function describeSchedules(queue: QueueUnderTest): void {
       expect(await queue.store.requestWorker('w1', 'QUIET')).toBe(false)
     })
 
+    it('to be quiet does not weaken one to stop, which only taking it back clears', async () => {
+      await report()
+      await queue.store.requestWorker('w1', 'QUIET')
+      expect(await queue.store.requestWorker('w1', 'STOP')).toBe(true)
+      const weaker = queue.store.requestWorker('w1', 'QUIET')
+      await expect(weaker).rejects.toMatchObject({ code: 'WORKER_STOPPING', kind: 'user' })
+      expect(await queue.store.requestWorker('w1', 'STOP')).toBe(true)
+      expect(await report()).toBe('STOP')
+      await queue.store.requestWorker('w1', null)
+      expect(await queue.store.requestWorker('w1', 'QUIET')).toBe(true)
+      expect(await queue.store.requestWorker('w1', 'QUIET')).toBe(true)
+      expect(await report()).toBe('QUIET')
+    })
+
     it('ends with the process that it was made to', async () => {
       await report()
       await queue.store.requestWorker('w1', 'STOP')

@@ -10,7 +10,7 @@ import {
 import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
-import { checkWorkerId, forgottenWorkers, twoProcesses } from '../worker-values.ts'
+import { checkWorkerId, forgottenWorkers, stopIsAsked, twoProcesses } from '../worker-values.ts'
 import { count, countOrNull, microseconds, text, textOrNull, time, timeOrNull } from './row-values.ts'
 import { marks, padded, perLength } from './statement-text.ts'
 
@@ -68,9 +68,11 @@ export async function forgetWorkers(database: SqlDatabase): Promise<void> {
   })
 }
 
-const ask = `
-UPDATE taskdeck_worker SET request = ?
-WHERE id = ? AND status <> 'stopped' AND last_heartbeat_at > NOW(6) - INTERVAL ${microseconds(workerAliveMs)} MICROSECOND`
+const canBeAsked = `id = ? AND status <> 'stopped' AND last_heartbeat_at > NOW(6) - INTERVAL ${microseconds(workerAliveMs)} MICROSECOND`
+const ask = `UPDATE taskdeck_worker SET request = ? WHERE ${canBeAsked}`
+/** In the statement itself, or a stop that is asked for at the same time would be lost. */
+const askQuiet = `UPDATE taskdeck_worker SET request = 'QUIET' WHERE ${canBeAsked} AND (request IS NULL OR request <> 'STOP')`
+const findStop = `SELECT 1 FROM taskdeck_worker WHERE ${canBeAsked} AND request = 'STOP'`
 const takeBack = 'UPDATE taskdeck_worker SET request = NULL WHERE id = ?'
 
 /** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
@@ -110,10 +112,17 @@ export async function requestWorker(
   request: WorkerRequest | null
 ): Promise<boolean> {
   checkWorkerId(id)
+  if (request === 'QUIET') return requestQuiet(database, id)
   const { affectedRows } = await (request === null
     ? database.execute(takeBack, [id])
     : database.execute(ask, [request, id]))
   return affectedRows > 0
+}
+
+async function requestQuiet(database: SqlDatabase, id: string): Promise<boolean> {
+  if ((await database.execute(askQuiet, [id])).affectedRows > 0) return true
+  if ((await database.execute(findStop, [id])).rows.length > 0) throw stopIsAsked()
+  return false
 }
 
 export async function hintPorts(database: SqlDatabase, host: string): Promise<number[]> {

@@ -2,7 +2,7 @@ import { workerAliveMs, workerRequest, type WorkerRequest, type WorkerRow } from
 import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
-import { checkWorkerId, forgottenWorkers, twoProcesses } from '../worker-values.ts'
+import { checkWorkerId, forgottenWorkers, stopIsAsked, twoProcesses } from '../worker-values.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { toMicroseconds, toMs } from './task-rows.ts'
 
@@ -79,9 +79,9 @@ export function forgetWorkers(session: Session): void {
   session.run(deleteForgotten, { at: session.at })
 }
 
-const ask = `
-UPDATE taskdeck_worker SET request = :request
-WHERE id = :id AND status <> 'stopped' AND last_heartbeat_at > :at - ${toMicroseconds(workerAliveMs)}`
+const canBeAsked = `id = :id AND status <> 'stopped' AND last_heartbeat_at > :at - ${toMicroseconds(workerAliveMs)}`
+const ask = `UPDATE taskdeck_worker SET request = :request WHERE ${canBeAsked}`
+const findStop = `SELECT 1 FROM taskdeck_worker WHERE ${canBeAsked} AND request = 'STOP'`
 const takeBack = 'UPDATE taskdeck_worker SET request = NULL WHERE id = :id'
 
 /** Two live processes under one id overwrite each other's row; each then finds the other's incarnation there. */
@@ -115,6 +115,7 @@ export async function requestWorker(file: QueueFile, id: string, request: Worker
   checkWorkerId(id)
   return file.write((session) => {
     const { at } = session
+    if (request === 'QUIET' && session.get(findStop, { id, at })) throw stopIsAsked()
     return (request === null ? session.run(takeBack, { id }) : session.run(ask, { id, request, at })).changes > 0
   })
 }
