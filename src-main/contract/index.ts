@@ -223,7 +223,9 @@ export const taskView = taskDetail.omit({ checkpoint: true }).extend({
   /** Why no action is offered, for example a read-only connection; null when they are. */
   actionsBlocked: problem.nullable(),
   /** On this host and inside the artifact folder: it can be downloaded. */
-  downloadable: z.array(z.string())
+  downloadable: z.array(z.string()),
+  /** Why each of the others cannot be, by the artifact's id. `outside`: on this host, and not in the artifact folder. */
+  unavailable: z.record(z.string(), z.enum(['other-host', 'outside', 'gone', 'not-a-file', 'too-large']))
 })
 export type TaskView = z.infer<typeof taskView>
 

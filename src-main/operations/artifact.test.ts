@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { taskLimits, type Artifact } from '../kernel/index.ts'
-import { downloadableIds, readArtifact } from './artifact.ts'
+import { artifactObstacles, readArtifact } from './artifact.ts'
 
 let base: string
 let artifactDir: string
@@ -131,15 +131,29 @@ describe('an artifact', () => {
     expect((await safe({ contentType: 'Text/CSV; charset=utf-8' })).contentType).toBe('text/csv')
   })
 
-  it('is offered for download only when it could be read', async () => {
+  it('is offered only when it could be read, and says what is in the way otherwise', async () => {
     const path = write('x')
     linkSync(path, join(artifactDir, 'y'))
     const rows = [
       row(path, { id: '1' }),
       row('/etc/passwd', { id: '2' }),
       row(join(artifactDir, 'y'), { id: '3' }),
-      row(path, { id: '4', host: 'there' })
+      row(path, { id: '4', host: 'there' }),
+      row(join(artifactDir, 'z'), { id: '5' }),
+      row(join(artifactDir), { id: '6' })
     ]
-    expect(await downloadableIds(rows, { artifactDir, hostname: 'here' })).toEqual(['1', '3'])
+    const found = await artifactObstacles(rows, { artifactDir, hostname: 'here' })
+    expect(Object.fromEntries(found)).toEqual({
+      ...{ '1': null, '2': 'outside', '3': null },
+      ...{ '4': 'other-host', '5': 'gone', '6': 'outside' }
+    })
+  })
+
+  it('of another folder is not called gone while the own folder does not exist yet', async () => {
+    const found = await artifactObstacles([row(write('x'), { id: '1' })], {
+      artifactDir: join(base, 'none yet'),
+      hostname: 'here'
+    })
+    expect(found.get('1')).toBe('outside')
   })
 })

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { lstat, open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
-import { AppError, safeFileName, taskLimits } from '../kernel/index.ts'
+import { AppError, safeFileName, taskLimits, toAppError } from '../kernel/index.ts'
 import type { Artifact } from '../kernel/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
 
@@ -46,17 +46,29 @@ export async function readArtifact(
   }
 }
 
-/** Ids of those that `readArtifact` would read now. */
-export async function downloadableIds(artifacts: readonly Artifact[], place: ArtifactPlace): Promise<string[]> {
-  const found = await Promise.all(
-    artifacts.map((artifact) =>
-      locate(artifact, place).then(
-        () => [artifact.id],
-        () => []
-      )
-    )
-  )
-  return found.flat()
+const obstacles = ['other-host', 'outside', 'gone', 'not-a-file', 'too-large'] as const
+
+/**
+ * Why a file cannot be read here. `other-host`: a worker of another machine wrote it. `outside`: it is on this machine, and not in the
+ * artifact folder. `gone`: nothing is at its path any more.
+ */
+export type ArtifactObstacle = (typeof obstacles)[number]
+
+/** For each of them null when `readArtifact` would read it now, else what is in the way; by id. */
+export async function artifactObstacles(
+  artifacts: readonly Artifact[],
+  place: ArtifactPlace
+): Promise<Map<string, ArtifactObstacle | null>> {
+  const found = artifacts.map(async (artifact) => {
+    const obstacle = await locate(artifact, place).then(() => null, obstacleIn)
+    return [artifact.id, obstacle] as const
+  })
+  return new Map(await Promise.all(found))
+}
+
+function obstacleIn(error: unknown): ArtifactObstacle {
+  const { reason } = toAppError(error).details
+  return obstacles.find((one) => one === reason) ?? 'gone'
 }
 
 /** The real path of the file, or FILE_UNAVAILABLE. */
@@ -66,9 +78,10 @@ async function locate(row: Artifact, { artifactDir, hostname }: ArtifactPlace): 
   const gone = (error: unknown): never => {
     throw unavailable('gone', 'it is not there any more', error)
   }
-  const root = await realpath(artifactDir).catch(gone)
   const path = await realpath(row.path).catch(gone)
-  const inside = relative(root, path)
+  // A folder into which no worker has written yet does not exist, so nothing lies in it.
+  const root = await realpath(artifactDir).catch(() => null)
+  const inside = root === null ? '..' : relative(root, path)
   if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
     throw unavailable('outside', 'its path does not lead into the artifact folder')
   }

@@ -285,7 +285,8 @@ function detailOf(task: TaskSummary, now: number): Detail {
     attempts: attemptsOf(task),
     artifacts: ended ? [file, away] : [],
     waitsFor: [],
-    downloadable: ended ? ['7'] : []
+    downloadable: ended ? ['7'] : [],
+    unavailable: ended ? { '8': 'other-host' } : {}
   }
 }
 

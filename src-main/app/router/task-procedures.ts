@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { allowedActions, taskLimits, type NewTask, type TaskView } from '../../contract/index.ts'
 import { AppError, type AttemptError, type LogLine, type TaskDetail, type TaskSummary } from '../../kernel/index.ts'
-import { downloadableIds, maskJson, maskText, readArtifact, writeBlock } from '../../operations/index.ts'
+import { artifactObstacles, maskJson, maskText, readArtifact, writeBlock } from '../../operations/index.ts'
 import type { TaskStore } from '../../queue/task-store.ts'
 import { toProblem } from '../problem.ts'
 import type { Implementer } from './implementer.ts'
@@ -80,6 +80,7 @@ async function viewOf(task: TaskDetail, connectionId: string, services: Services
   const { name, accessMode } = connections.view(connectionId)
   const block = writeBlock({ accessMode, connectionName: name })
   const payload = maskJson(task.payload)
+  const files = await artifactObstacles(task.artifacts, { artifactDir, hostname: hostName })
   return {
     ...withoutCheckpoint(task),
     errorMessage: task.errorMessage === null ? null : maskText(task.errorMessage),
@@ -89,7 +90,8 @@ async function viewOf(task: TaskDetail, connectionId: string, services: Services
     attempts: task.attempts.map((attempt) => ({ ...attempt, error: attempt.error && maskedError(attempt.error) })),
     actions: block ? [] : allowedActions(task.state),
     actionsBlocked: block ? toProblem(block, log) : null,
-    downloadable: await downloadableIds(task.artifacts, { artifactDir, hostname: hostName })
+    downloadable: [...files].flatMap(([id, obstacle]) => (obstacle === null ? [id] : [])),
+    unavailable: Object.fromEntries([...files].flatMap(([id, obstacle]) => (obstacle === null ? [] : [[id, obstacle]])))
   }
 }
 
