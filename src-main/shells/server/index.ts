@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createApp, defaultDataDirectory } from '../../app/index.ts'
 import { AppError, StopStack, systemClock, toAppError, withDeadline } from '../../kernel/index.ts'
 import { startHttpServer, type HttpServer, type HttpServerOptions } from './http-server.ts'
@@ -12,22 +12,28 @@ import { Sessions } from './sessions.ts'
  * stdout carries the address and nothing else; everything else goes to stderr and the log file.
  */
 
-/** The build puts this file into `out/main`. */
-const projectRoot = resolve(import.meta.dirname, '../..')
+/** The build puts this file into `out/main`; tests run it where it is written. */
+const projectRoot = rootAbove(import.meta.dirname)
 /** Running tasks get their grace inside it. */
 const stopDeadlineMs = 15_000
 const exitCodes = { ok: 0, failed: 1, usage: 2 } as const
 
 const running = new StopStack()
 let stopping = false
+let exitCode: number = exitCodes.ok
+/** What is half open cannot be closed: a stop waits for it. */
+let opening: Promise<void> = Promise.resolve()
+let stopped: Promise<boolean> | undefined
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stopOnSignal())
+// SIGHUP: the terminal was closed.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stopOnSignal())
 
 void main()
 
 async function main(): Promise<void> {
   try {
-    await start(parseLaunchArguments(process.argv.slice(2)))
+    opening = start(parseLaunchArguments(process.argv.slice(2)))
+    await opening
   } catch (error) {
     await fail(error)
   }
@@ -47,6 +53,7 @@ async function start(args: LaunchArguments): Promise<void> {
     validateOutputs: process.env['TASKDECK_VALIDATE_OUTPUTS'] === '1'
   })
   running.add(() => app.stop())
+  if (stopping) return
   // A promise that nobody awaited is a bug of ours; it must not end the tasks that run here.
   process.on('unhandledRejection', (error) => app.log.bug(error))
   const sessions = new Sessions(systemClock)
@@ -57,9 +64,13 @@ async function start(args: LaunchArguments): Promise<void> {
     servePage: app.servePage
   })
   running.add(() => server.close())
-  if (stopping) return void (await running.stop())
+  if (stopping) return
   announce(server, sessions)
   announceAgainOnEnter(server, sessions)
+}
+
+function rootAbove(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : rootAbove(dirname(folder))
 }
 
 function readVersion(): string {
@@ -95,12 +106,23 @@ function announceAgainOnEnter(server: HttpServer, sessions: Sessions): void {
 async function stopOnSignal(): Promise<void> {
   if (stopping) process.exit(exitCodes.failed) // a second Ctrl-C means now
   stopping = true
-  process.exit((await stopAll()) ? exitCodes.ok : exitCodes.failed)
+  await end()
+}
+
+/** A signal may come while a start that failed is being cleared up: both end with the same stop, and the failure's code. */
+async function end(): Promise<void> {
+  stopped ??= stopAll()
+  if (!(await stopped) && exitCode === exitCodes.ok) exitCode = exitCodes.failed
+  process.exit(exitCode)
 }
 
 async function stopAll(): Promise<boolean> {
+  const stop = async (): Promise<void> => {
+    await opening.catch(() => undefined) // `main` tells why
+    await running.stop()
+  }
   try {
-    await withDeadline(systemClock, stopDeadlineMs, running.stop(), () => new Error('stopping took too long'))
+    await withDeadline(systemClock, stopDeadlineMs, stop(), () => new Error('stopping took too long'))
     return true
   } catch (error) {
     process.stderr.write(`Taskdeck did not stop cleanly: ${toAppError(error).message}\n`)
@@ -111,6 +133,6 @@ async function stopAll(): Promise<boolean> {
 async function fail(error: unknown): Promise<void> {
   const known = toAppError(error)
   process.stderr.write(`${known.message}\n`)
-  await stopAll()
-  process.exit(known.code === 'INVALID_INPUT' ? exitCodes.usage : exitCodes.failed)
+  exitCode = known.code === 'INVALID_INPUT' ? exitCodes.usage : exitCodes.failed
+  await end()
 }
