@@ -84,7 +84,7 @@ async function assemble(options: AppOptions, log: AppLog, running: StopStack): P
   }
 
   const places = { clock, migrationsDir: options.migrationsDir }
-  const localFile = join(dataDir, 'queue.sqlite')
+  const localFile = localFileIn(dataDir)
   const connections: Connections = new Connections({
     ...{ clock, places, localFile, log },
     stored: files.stored,
@@ -197,10 +197,12 @@ class Notices {
   }
 }
 
+const localFileIn = (dataDir: string): string => join(dataDir, 'queue.sqlite')
+
 const noVault: AppInfo['vault'] = { persistent: false, name: '', reason: 'browser' }
 
 function infoOf(
-  { vault, version, shell }: AppOptions,
+  { vault, version, shell, dataDir }: AppOptions,
   settings: SettingsFile,
   { notices, sampleImportFile }: { notices: Problem[]; sampleImportFile: string | null }
 ): AppInfo {
@@ -208,6 +210,7 @@ function infoOf(
     ...{ version, shell, notices },
     vault: vault ? { persistent: vault.persistent, name: vault.name, reason: vault.reason } : noVault,
     settings: settings.get(),
+    localQueueFile: localFileIn(dataDir),
     sampleImportFile
   }
 }

@@ -261,6 +261,8 @@ export const appInfo = z.object({
   }),
   settings,
   notices: z.array(problem),
+  /** Path of the local queue's file: whoever starts a worker process for it needs it. */
+  localQueueFile: z.string(),
   /** Path of a CSV file for an example import; null when it could not be made. */
   sampleImportFile: z.string().nullable()
 })

@@ -120,6 +120,7 @@ export function makeScene(name: SceneName, now: number): Scene {
       },
       settings: { theme: 'system', language: 'system' },
       notices: [],
+      localQueueFile: '/home/ada/.local/share/taskdeck/queue.sqlite',
       sampleImportFile: '/opt/taskdeck/resources/demo/people.csv'
     },
     connections: connectionsAt(now, main),
