@@ -32,7 +32,7 @@ export const routes: RouteRecordRaw[] = [
     component: () => import('@/features/connections/ConnectionFormPage.vue')
   },
   { path: '/settings', name: 'settings', component: () => import('@/features/settings/SettingsPage.vue') },
-  { path: '/:rest(.*)*', redirect: '/' }
+  { path: '/:rest(.*)*', name: 'unknown', component: () => import('./frame/UnknownPage.vue') }
 ]
 
 export function createPageRouter(pinia: Pinia): Router {

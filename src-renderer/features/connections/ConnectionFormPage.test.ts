@@ -115,6 +115,18 @@ describe('ConnectionFormPage', () => {
     expect(page.wrapper.find('[data-test=save]').text()).toBe('Save anyway')
   })
 
+  it('leads to the test first, and to saving once it has passed', async () => {
+    await open()
+    await fill()
+    const isPrimary = (what: 'test' | 'save'): boolean =>
+      page.wrapper.find(`[data-test=${what}]`).classes('n-button--primary-type')
+    expect([isPrimary('test'), isPrimary('save')]).toEqual([true, false])
+    page.app.client.connections.test = (() =>
+      Promise.resolve(steps({ step: 'tcp', status: 'ok', notes: [], problem: null }))) as never
+    await press('test')
+    expect([isPrimary('test'), isPrimary('save')]).toEqual([false, true])
+  })
+
   it('forgets the result of a test when a field changes', async () => {
     await open()
     await fill()

@@ -46,6 +46,14 @@ describe('the worker', () => {
     expect(page.wrapper.text()).toContain("running on this machine, 2 of 4 slots of this app's pool in use")
   })
 
+  it('says why its queue and folder cannot be changed while it runs', async () => {
+    await open(scene.localWorker)
+    expect(page.wrapper.find('.controls').text()).not.toContain('stop the worker first')
+    dispatch({ kind: 'localWorker', localWorker: running })
+    await flushPromises()
+    expect(page.wrapper.find('.controls').text()).toContain('stop the worker first')
+  })
+
   it('that cannot be started says why', async () => {
     await open(scene.localWorker)
     page.app.gate = () => {
@@ -108,6 +116,13 @@ describe('enqueueing', () => {
         task: { type: 'cpu', payload: '{"ms":2000}', title: '', priority: 5, runAt: null }
       }
     ])
+  })
+
+  it('leads to the task that it made', async () => {
+    await open(running)
+    await send()
+    const toast = [...document.querySelectorAll<HTMLAnchorElement>('.n-message a')].at(-1)
+    expect(toast?.getAttribute('href')).toMatch(/^\/c\/local\/tasks\?task=\d+$/)
   })
 
   it('has a label for each field of the handler and of the task', async () => {
