@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Connection } from 'mysql2/promise'
 import { systemClock, withDeadline } from '../../src-main/kernel/index.ts'
-import { prepareRecord } from './handler-parts/first-time.js'
+import { prepareRecord } from './handler-parts/first-time.ts'
 import { TcpProxy } from './tcp-proxy.ts'
 
 const root = join(import.meta.dirname, '../..')

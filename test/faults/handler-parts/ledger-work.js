@@ -2,7 +2,7 @@
 // docs/handlers.md asks of every handler. `calls` counts how often an attempt got that far. Some payloads make it die on the way.
 import mysql from 'mysql2/promise'
 import { z } from 'zod'
-import { isFirstTime } from './first-time.js'
+import { isFirstTime } from './first-time.ts'
 
 /** @type {Promise<import('mysql2/promise').Pool> | undefined} */
 let pool

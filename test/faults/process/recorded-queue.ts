@@ -3,7 +3,7 @@ import { openWorkerQueue as openReal, type WorkerQueue } from '../../../src-main
 import { AppError, type Fence } from '../../../src-main/kernel/index.ts'
 import type { ClaimedTask, SettleResult, Settlement, TaskStore } from '../../../src-main/queue/task-store.ts'
 import type { HistoryLine } from '../client-history.ts'
-import { isFirstTime } from '../handler-parts/first-time.js'
+import { isFirstTime } from '../handler-parts/first-time.ts'
 
 export type { WorkerQueue }
 
