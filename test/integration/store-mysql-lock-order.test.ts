@@ -200,3 +200,30 @@ it('two claims that meet limited owners for the first time, in opposite order, d
   expect(await Promise.all([one, claim('b')])).toEqual([['x'], ['y']])
   expect(trouble).toEqual({ deadlocks: 0, lockTimeouts: 0 })
 })
+
+it.each([
+  ['leases', 'lease_until', 'lease_until = NULL'],
+  ['deadlines', 'deadline_at', 'deadline_at = NULL']
+])('a recovery of %s that waits holds nothing of a task that it passed over', async (_, column, change) => {
+  const trouble: LockTrouble = { deadlocks: 0, lockTimeouts: 0 }
+  const [over, taken] = await submit({ maxAttempts: 1 }, {})
+  const [dependent] = await submit({ type: 'child', after: [over!], afterFailure: 'RELEASE' })
+  if (column === 'lease_until') await claimAll(['t'])
+  await watching.execute(
+    `UPDATE taskdeck_task SET ${column} = NOW(6) - INTERVAL 1 SECOND WHERE id IN (${over}, ${taken})`
+  )
+  let recovering: Promise<unknown> = Promise.resolve()
+  const recovery = await queue.store(countingTrouble(await queue.connect(), trouble))
+  await countingTrouble(other, trouble).transaction(
+    async (runner) => {
+      await runner.execute(`SELECT id FROM taskdeck_task WHERE id IN (${taken}, ${dependent}) ORDER BY id FOR UPDATE`)
+      recovering = recovery.recover(10)
+      await someoneWaits()
+      await runner.execute(`UPDATE taskdeck_task SET ${change} WHERE id = ${taken}`)
+    },
+    { retries: 0 }
+  )
+  await recovering
+  expect(trouble).toEqual({ deadlocks: 0, lockTimeouts: 0 })
+  expect((await store.get(dependent!))?.state).toBe('QUEUED')
+})

@@ -13,6 +13,7 @@ import type { Recovered } from '../task-store.ts'
 import { writeDeadLetters } from './dead-letters.ts'
 import { endAttempts, type AttemptEnd } from './end-attempts.ts'
 import { settleDependents } from './endings.ts'
+import { longestList } from './held-leases.ts'
 import { finishEndings } from './noted-endings.ts'
 import { effectivePolicies } from './policies.ts'
 import { count, text, textOrNull } from './row-values.ts'
@@ -23,15 +24,29 @@ import { forgetWorkers } from './workers.ts'
 /** Rows of one transaction: it locks them all, and workers may want to end one of them. */
 const mostAtOnce = 100
 
-/** Locked rows are being ended or renewed by someone: passed over. */
-export const expiredLeases = `
-SELECT id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy, timeout_ms, has_dependents
-FROM taskdeck_task FORCE INDEX (taskdeck_task_lease)
-WHERE lease_until <= NOW(6) AND state IN (${leased}) ORDER BY lease_until LIMIT ? FOR UPDATE SKIP LOCKED`
+const hasExpired = `lease_until <= NOW(6) AND state IN (${leased})`
+const hasPassed = 'waiting_deadline_at <= NOW(6)'
 
+export const expiredLeases = `
+SELECT id FROM taskdeck_task FORCE INDEX (taskdeck_task_lease) WHERE ${hasExpired} ORDER BY lease_until LIMIT ?`
 export const passedDeadlines = `
-SELECT id, type, state, has_dependents FROM taskdeck_task FORCE INDEX (taskdeck_task_deadline)
-WHERE waiting_deadline_at <= NOW(6) ORDER BY waiting_deadline_at LIMIT ? FOR UPDATE SKIP LOCKED`
+SELECT id FROM taskdeck_task FORCE INDEX (taskdeck_task_deadline) WHERE ${hasPassed} ORDER BY waiting_deadline_at LIMIT ?`
+
+/**
+ * Tasks that are locked are being ended or renewed by someone: passed over. By their primary key only: a locking read of another index keeps
+ * the entries of rows that it passes over, and who has such a row then waits for this transaction.
+ */
+const lockFree = (columns: string, isOverdue: string): ((length: number) => string) =>
+  perLength(
+    (length) => `
+SELECT ${columns} FROM taskdeck_task FORCE INDEX (PRIMARY)
+WHERE id IN (${marks(length)}) AND ${isOverdue} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED`
+  )
+const lockExpired = lockFree(
+  'id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy, timeout_ms, has_dependents',
+  hasExpired
+)
+const lockPassed = lockFree('id, type, state, has_dependents', hasPassed)
 
 const failLate = perLength(
   (length) => `
@@ -48,8 +63,8 @@ const leaseExpired: AttemptError = {
 }
 
 /**
- * At most `limit` of each kind, in small transactions; dependents last, after all ends. Deadlines first: a task that loses its lease gets its delay before its deadline
- * is looked at.
+ * At most `limit` deadlines and `limit` leases, in small transactions that see to dependents as far as one may; what they note is taken up
+ * last. Deadlines first: a task that loses its lease gets its delay before its deadline is looked at.
  */
 export async function recover(database: SqlDatabase, clock: Clock, limit: number): Promise<Recovered[]> {
   const late = await inParts(limit, (size) => database.transaction((runner) => failPassed(runner, size), again))
@@ -82,8 +97,22 @@ async function inParts(limit: number, part: (size: number) => Promise<RecoveredP
   return all
 }
 
+interface Overdue {
+  readonly find: string
+  readonly lock: (length: number) => string
+  readonly limit: number
+}
+
+/** Looks further than `limit`: the first ones may be locked. */
+async function lockOverdue(runner: SqlRunner, { find, lock, limit }: Overdue): Promise<readonly SqlRow[]> {
+  const found = (await runner.execute(find, [longestList])).rows
+  if (found.length === 0) return []
+  const ids = padded(found.map((row) => BigInt(text(row, 'id'))))
+  return (await runner.execute(lock(ids.length), [...ids, limit])).rows
+}
+
 async function recoverLeases(runner: SqlRunner, clock: Clock, limit: number): Promise<RecoveredPart> {
-  const { rows } = await runner.execute(expiredLeases, [limit])
+  const rows = await lockOverdue(runner, { find: expiredLeases, lock: lockExpired, limit })
   const policies = rows.length === 0 ? EffectivePolicies.none : await effectivePolicies(runner)
   const ends = rows.map((row) => endOf(row, policies, clock))
   const typeOf = new Map(rows.map((row) => [text(row, 'id'), text(row, 'type')]))
@@ -125,7 +154,7 @@ function endOf(row: SqlRow, policies: EffectivePolicies, clock: Clock): AttemptE
 }
 
 async function failPassed(runner: SqlRunner, limit: number): Promise<RecoveredPart> {
-  const { rows } = await runner.execute(passedDeadlines, [limit])
+  const rows = await lockOverdue(runner, { find: passedDeadlines, lock: lockPassed, limit })
   if (rows.length === 0) return { found: [], dependents: [] }
   const ids = padded(rows.map((row) => BigInt(text(row, 'id'))))
   await runner.execute(failLate(ids.length), ids)
