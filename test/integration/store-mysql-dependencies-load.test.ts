@@ -6,7 +6,7 @@ import { countingTrouble, MysqlQueue, tasks, type LockTrouble } from './store-my
 
 const loadMs = 5_000
 /** Low enough for the quota to refuse some, whatever the machine. */
-const most = 20
+const most = 40
 
 /** Most batches are mixed. */
 function endOf(fence: Fence): Settlement {
@@ -29,9 +29,9 @@ it('submits with quotas, limits, deadlines and dependencies, ends, retries withi
     openMysqlStore({ database: countingTrouble(await queue.connect(2), trouble), clock: systemClock })
   const first = await open()
   const retriesPerMinute = 6_000
-  await first.setPolicy({ scope: 'QUEUE', name: '', maxUnfinished: most, maxRunning: most / 2 })
-  await first.setPolicy({ scope: 'OWNER', name: '*', maxUnfinished: most / 2, maxRunning: 4 })
-  await first.setPolicy({ scope: 'TYPE', name: 'a', maxRunning: 8, retriesPerMinute })
+  await first.setPolicy({ scope: 'QUEUE', name: '', maxUnfinished: most, maxRunning: 20 })
+  await first.setPolicy({ scope: 'OWNER', name: '*', maxUnfinished: most / 2, maxRunning: 8 })
+  await first.setPolicy({ scope: 'TYPE', name: 'a', maxRunning: 15, retriesPerMinute })
   await first.setPolicy({ scope: 'TYPE', name: 'b', rate: { count: 100_000, periodMs: 60_000 }, retriesPerMinute })
   const end = performance.now() + loadMs
   const during = async (step: () => Promise<unknown>): Promise<void> => {
@@ -51,7 +51,7 @@ it('submits with quotas, limits, deadlines and dependencies, ends, retries withi
       const batch = [
         ...tasks(3, { type: 'a', owner, priority: Math.floor(Math.random() * 3) }),
         ...tasks(2, { type: 'b', owner, after: some(3), afterFailure }),
-        ...tasks(2, { type: 'b', owner, after: some(3), afterFailure, deadlineAt: Date.now() + Math.random() * 500 }),
+        ...tasks(2, { type: 'b', owner, after: some(3), afterFailure, deadlineAt: Date.now() + Math.random() * 200 }),
         ...tasks(2, { type: 'a', owner, idempotencyKey: `k${known.length % 40}`, after: some(2) })
       ]
       const results = await store.submit(batch).catch((error: unknown) => {
