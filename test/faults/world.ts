@@ -147,12 +147,14 @@ export class World {
 
   /**
    * A live process that nothing else is being done to. Waits until a third of the fleet, and another one at least, is well: on a slow
-   * machine processes would otherwise die as fast as they start, and nothing would ever be worked on. Undefined when that takes too long.
+   * machine processes would otherwise die as fast as they start, and nothing would ever be worked on. Those that their tasks kill meanwhile
+   * are replaced, or it could wait for nobody. Undefined when that takes too long.
    */
   async victim(): Promise<FleetMember | undefined> {
     for (const until = performance.now() + victimDeadlineMs; performance.now() < until; await sleep(100)) {
       const well = this.fleet.members.filter((member) => !this.afflicted.has(member))
       if (well.length > Math.max(1, this.options.workers / 3)) return this.random.pick(well)
+      this.heal(this.fleet.refill(this.options.workers))
     }
     return undefined
   }
