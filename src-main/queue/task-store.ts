@@ -235,11 +235,17 @@ export interface DeadLetterStore {
 
 export interface ScheduleStore {
   schedules(): Promise<Schedule[]>
-  /** Makes or changes one; its next tick is counted from now, unless cron text and zone stay as they are. Throws INVALID_INPUT for a cron text, a time zone or a task that is not valid, and beyond 1,000 schedules. */
+  /**
+   * Makes or changes one; its next tick is counted from now, unless cron text and zone stay as they are. Throws INVALID_INPUT for a cron text,
+   * a time zone or a task that is not valid, and beyond 1,000 schedules.
+   */
   putSchedule(schedule: ScheduleInput): Promise<void>
   removeSchedule(name: string): Promise<boolean>
-  /** Submits the tasks of due ticks. Any process may run it at any time, as often as it likes. Returns when the next tick is due (ms from now, null: none). */
-  runSchedules(): Promise<{ readonly submitted: number; readonly nextInMs: number | null }>
+  /**
+   * Submits the tasks of due ticks, those on time first. Any process may run it at any time, as often as it likes. Returns when the next tick is due (ms
+   * from now, 0 while some are left, null: none). `stopped` ends it early; what it leaves is still due.
+   */
+  runSchedules(stopped?: AbortSignal): Promise<{ readonly submitted: number; readonly nextInMs: number | null }>
 }
 
 export interface TaskStore extends PolicyStore, DeadLetterStore, ScheduleStore {
@@ -271,8 +277,9 @@ export interface TaskStore extends PolicyStore, DeadLetterStore, ScheduleStore {
 
   // recovery: any process may run it at any time
   /**
-   * Expired leases, passed deadlines, and the rest of what waited for tasks that ended, at most `limit` of each; call again while it returns that many. Also forgets some of the
-   * workers that stopped an hour ago or fell silent a day ago.
+   * At most `limit` expired leases and as many passed deadlines, with what waited for these tasks as far as one transaction goes, then what is
+   * left of such work until about `limit` tasks have changed by it. Call again while it returns `limit` or more. Also forgets some of the workers
+   * that stopped an hour ago or fell silent a day ago.
    */
   recover(limit: number): Promise<Recovered[]>
 

@@ -138,6 +138,29 @@ export function describeSchedules(queue: QueueUnderTest): void {
       expect(missed).toBeLessThanOrEqual(due - 1)
     })
 
+    it('that is on time comes before one with missed ticks', async () => {
+      await queue.store.putSchedule(daily({ cron: '* * * * *' }))
+      await makeDue(5 * minute)
+      const task = { type: 'punctual', payload: '{}' }
+      await queue.store.putSchedule(daily({ name: 'punctual', cron: '* * * * * *', task }))
+      const past = queue.shifted('next_at', -2_000)
+      await queue.sql(`UPDATE taskdeck_schedule SET next_at = ${past} WHERE name = 'punctual'`)
+      expect((await queue.store.runSchedules()).submitted).toBeGreaterThanOrEqual(3)
+      const [made] = await queue.sql('SELECT MIN(id) AS id FROM taskdeck_task')
+      expect(await queue.detail(String(made!['id']))).toMatchObject({ type: 'punctual' })
+      const [late, punctual] = await queue.store.schedules()
+      expect(late!.missed).toBeGreaterThanOrEqual(4)
+      expect(punctual).toMatchObject({ name: 'punctual', missed: 0 })
+    })
+
+    it('is left as it is by a round that was stopped, and gets its task from the next one', async () => {
+      await queue.store.putSchedule(daily({ cron: '* * * * *' }))
+      const tick = await makeDue(0)
+      expect((await queue.store.runSchedules(AbortSignal.abort())).submitted).toBe(0)
+      expect(await only()).toMatchObject({ nextAt: tick, lastTickAt: null, missed: 0 })
+      expect((await queue.store.runSchedules()).submitted).toBe(1)
+    })
+
     it('keeps a due tick when only its task is changed, and counts from now when its times are', async () => {
       await queue.store.putSchedule(daily({ cron: '* * * * *' }))
       const tick = await makeDue(0)

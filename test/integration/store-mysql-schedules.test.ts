@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { AppError, type SqlDatabase, type SqlValue } from '../../src-main/kernel/index.ts'
-import { findDue, findNext, findUncounted, runSchedules } from '../../src-main/queue/store-mysql/schedules.ts'
+import { AppError, systemClock, type SqlDatabase, type SqlValue } from '../../src-main/kernel/index.ts'
+import {
+  findLate,
+  findNext,
+  findOnTime,
+  findUncounted,
+  runSchedules
+} from '../../src-main/queue/store-mysql/schedules.ts'
 import { findHintPorts } from '../../src-main/queue/store-mysql/workers.ts'
 import { MysqlQueue } from './store-mysql-queue.ts'
 
@@ -32,7 +38,8 @@ beforeAll(async () => {
 afterAll(() => queue.close())
 
 it.each<[string, string, SqlValue[], string]>([
-  ['due schedules', findDue, [], 'taskdeck_schedule_next'],
+  ['schedules on time', findOnTime, [], 'taskdeck_schedule_next'],
+  ['late schedules', findLate, [], 'taskdeck_schedule_next'],
   ['schedules without a tick', findUncounted, [], 'taskdeck_schedule_next'],
   ['the next tick', findNext, [], 'taskdeck_schedule_next'],
   ['who listens for hints', findHintPorts, ['h'], 'taskdeck_worker_heartbeat']
@@ -51,7 +58,7 @@ it('a round tells of every schedule that failed', async () => {
       ('b', '* * * * * *', 'UTC', 'ONCE', 1, '{"type":"t","payload":"{}"}', NOW(6) - INTERVAL 2 SECOND, NOW(6))`)
   const away = new AppError('CONNECTION_LOST', 'operational', 'away')
   await expect(
-    runSchedules(database, { submit: () => Promise.reject(away), giveWay: () => Promise.resolve() })
+    runSchedules(database, { submit: () => Promise.reject(away), clock: systemClock })
   ).rejects.toMatchObject({
     code: 'CONNECTION_LOST',
     message: '2 schedules failed. "a": CONNECTION_LOST: away; "b": CONNECTION_LOST: away'

@@ -53,8 +53,8 @@ export function meteredStore(store: TaskStore, metering: Metering): TaskStore {
         if (status === 'created') metrics.submitted(tasks[index]?.type ?? '')
       return results
     },
-    async runSchedules() {
-      const round = await store.runSchedules()
+    async runSchedules(stopped) {
+      const round = await store.runSchedules(stopped)
       metrics.submittedBySchedules(round.submitted)
       return round
     },

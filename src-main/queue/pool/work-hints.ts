@@ -61,7 +61,7 @@ function tellingMethods(store: TaskStore, hints: WorkHints): Telling {
     recover: async (limit) => tellIf((tasks) => tasks.some(isQueued), await store.recover(limit)),
     replay: async (...call) => tellIf(({ changed }) => changed > 0, await store.replay(...call)),
     resolveDeadLetter: async (...call) => tellIf(madeWaiting, await store.resolveDeadLetter(...call)),
-    runSchedules: async () => tellIf(({ submitted }) => submitted > 0, await store.runSchedules()),
+    runSchedules: async (stopped) => tellIf(({ submitted }) => submitted > 0, await store.runSchedules(stopped)),
     // What was disabled or at its limit may be taken now.
     setPolicy: async (policy) => tellIf(always, await store.setPolicy(policy)),
     removePolicy: async (...call) => tellIf(always, await store.removePolicy(...call)),

@@ -142,11 +142,8 @@ class MysqlStore implements TaskStore {
     return removeSchedule(this.database, name)
   }
 
-  runSchedules(): ReturnType<ScheduleStore['runSchedules']> {
-    return runSchedules(this.database, {
-      submit: (tasks) => this.submit(tasks),
-      giveWay: () => this.clock.sleep(0)
-    })
+  runSchedules(stopped?: AbortSignal): ReturnType<ScheduleStore['runSchedules']> {
+    return runSchedules(this.database, { submit: (tasks) => this.submit(tasks), clock: this.clock, stopped })
   }
 
   policies(): Promise<Policy[]> {

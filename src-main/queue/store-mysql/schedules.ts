@@ -1,20 +1,22 @@
-import { type Schedule, type ScheduleInput, type SqlDatabase, type SqlRow, type SqlRunner } from '../../kernel/index.ts'
 import {
-  advanceOf,
+  misfireAfterMs,
+  type Schedule,
+  type ScheduleInput,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlRunner
+} from '../../kernel/index.ts'
+import { runScheduleRound, type FoundSchedule, type RoundWork, type ScheduleRound } from '../schedule-round.ts'
+import {
   checkSchedule,
-  failedSchedules,
   keepsTick,
   requireRoomForSchedule,
   scheduleLimits,
   showSchedule,
   type ScheduleAdvance,
-  type StoredSchedule,
-  type TickWork
+  type StoredSchedule
 } from '../schedules.ts'
-import type { ScheduleStore } from '../task-store.ts'
-import { count, rowId, text, textOrNull, time, timeOrNull, utcText } from './row-values.ts'
-
-type ScheduleRound = Awaited<ReturnType<ScheduleStore['runSchedules']>>
+import { count, microseconds, rowId, text, textOrNull, time, timeOrNull, utcText } from './row-values.ts'
 
 const columns = `name, cron, time_zone, misfire, enabled, task, next_at, last_tick_at, last_task_id, missed, problem, updated_at`
 
@@ -32,9 +34,15 @@ ON DUPLICATE KEY UPDATE cron = VALUES(cron), time_zone = VALUES(time_zone), misf
   enabled = VALUES(enabled), task = VALUES(task), next_at = VALUES(next_at), problem = NULL, updated_at = NOW(6)`
 
 /** Only those that are enabled have a next tick. */
-export const findDue = `
+export const findOnTime = `
 SELECT ${columns}, NOW(6) AS now FROM taskdeck_schedule FORCE INDEX (taskdeck_schedule_next)
-WHERE next_at <= NOW(6) ORDER BY next_at LIMIT ${scheduleLimits.perRound}`
+WHERE next_at <= NOW(6) AND next_at >= NOW(6) - INTERVAL ${microseconds(misfireAfterMs)} MICROSECOND
+ORDER BY next_at LIMIT ${scheduleLimits.perRound}`
+
+export const findLate = `
+SELECT ${columns}, NOW(6) AS now FROM taskdeck_schedule FORCE INDEX (taskdeck_schedule_next)
+WHERE next_at < NOW(6) - INTERVAL ${microseconds(misfireAfterMs)} MICROSECOND
+ORDER BY next_at LIMIT ${scheduleLimits.perRound}`
 
 /** Written by another program, which leaves it to us to count the ticks. */
 export const findUncounted = `
@@ -80,23 +88,22 @@ export async function removeSchedule(database: SqlDatabase, name: string): Promi
   return affectedRows > 0
 }
 
-/** One schedule after the other; one that fails does not keep the others from their ticks. */
-export async function runSchedules(database: SqlDatabase, work: TickWork): Promise<ScheduleRound> {
-  let submitted = 0
-  const failures: { name: string; error: unknown }[] = []
-  const due = [...(await database.execute(findDue)).rows, ...(await database.execute(findUncounted)).rows]
-  for (const row of due) {
-    try {
-      const done = await advanceOf(stored(row), time(row, 'now'), work)
-      await write(database, row, done)
-      submitted += done.submitted
-    } catch (error) {
-      failures.push({ name: text(row, 'name'), error })
-    }
+export function runSchedules(database: SqlDatabase, work: RoundWork): Promise<ScheduleRound> {
+  const find = async (sql: string): Promise<FoundSchedule<SqlRow>[]> =>
+    (await database.execute(sql)).rows.map((row) => ({ row, schedule: stored(row), nowMs: time(row, 'now') }))
+  const table = {
+    onTime: () => find(findOnTime),
+    uncounted: () => find(findUncounted),
+    late: () => find(findLate),
+    write: (row: SqlRow, done: ScheduleAdvance) => write(database, row, done),
+    nextInMs: () => readNextInMs(database)
   }
-  if (failures.length > 0) throw failedSchedules(failures)
+  return runScheduleRound(table, work)
+}
+
+async function readNextInMs(database: SqlDatabase): Promise<number | null> {
   const [next] = (await database.execute(findNext)).rows
-  return { submitted, nextInMs: next ? Math.max(0, time(next, 'next_at') - time(next, 'now')) : null }
+  return next ? Math.max(0, time(next, 'next_at') - time(next, 'now')) : null
 }
 
 async function write(database: SqlDatabase, row: SqlRow, done: ScheduleAdvance): Promise<void> {

@@ -1,11 +1,16 @@
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
-import { findDue, findNext, findUncounted } from './schedules.ts'
+import { findLate, findNext, findOnTime, findUncounted } from './schedules.ts'
 import { emptyQueue } from './test-file.fixture.ts'
 import { findHintPorts } from './workers.ts'
 
 it.each([
-  ['due schedules', findDue, 'SEARCH taskdeck_schedule USING INDEX taskdeck_schedule_next (next_at<?)'],
+  [
+    'schedules on time',
+    findOnTime,
+    'SEARCH taskdeck_schedule USING INDEX taskdeck_schedule_next (next_at>? AND next_at<?)'
+  ],
+  ['late schedules', findLate, 'SEARCH taskdeck_schedule USING INDEX taskdeck_schedule_next (next_at<?)'],
   [
     'schedules without a tick',
     findUncounted,

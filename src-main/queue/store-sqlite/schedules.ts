@@ -1,21 +1,16 @@
-import { type Schedule, type ScheduleInput } from '../../kernel/index.ts'
+import { misfireAfterMs, type Schedule, type ScheduleInput } from '../../kernel/index.ts'
+import { runScheduleRound, type FoundSchedule, type RoundWork, type ScheduleRound } from '../schedule-round.ts'
 import {
-  advanceOf,
   checkSchedule,
-  failedSchedules,
   keepsTick,
   requireRoomForSchedule,
   scheduleLimits,
   showSchedule,
   type ScheduleAdvance,
-  type StoredSchedule,
-  type SubmitTasks
+  type StoredSchedule
 } from '../schedules.ts'
-import type { ScheduleStore } from '../task-store.ts'
 import { rowId, type QueueFile, type Session } from './queue-file.ts'
 import { toMicroseconds, toMs } from './task-rows.ts'
-
-type ScheduleRound = Awaited<ReturnType<ScheduleStore['runSchedules']>>
 
 interface ScheduleRow {
   readonly name: string
@@ -48,9 +43,13 @@ ON CONFLICT (name) DO UPDATE SET cron = excluded.cron, time_zone = excluded.time
   updated_at = excluded.updated_at`
 
 /** Only those that are enabled have a next tick. */
-export const findDue = `
+export const findOnTime = `
 SELECT ${columns} FROM taskdeck_schedule INDEXED BY taskdeck_schedule_next
-WHERE next_at <= :at ORDER BY next_at LIMIT ${scheduleLimits.perRound}`
+WHERE next_at <= :at AND next_at >= :at - ${toMicroseconds(misfireAfterMs)} ORDER BY next_at LIMIT ${scheduleLimits.perRound}`
+
+export const findLate = `
+SELECT ${columns} FROM taskdeck_schedule INDEXED BY taskdeck_schedule_next
+WHERE next_at < :at - ${toMicroseconds(misfireAfterMs)} ORDER BY next_at LIMIT ${scheduleLimits.perRound}`
 
 /** Written by another program, which leaves it to us to count the ticks. */
 export const findUncounted = `
@@ -96,29 +95,21 @@ export function removeSchedule(file: QueueFile, name: string): Promise<boolean> 
   return file.write((session) => session.run(remove, { name }).changes > 0)
 }
 
-/** One schedule after the other; one that fails does not keep the others from their ticks. */
-export async function runSchedules(file: QueueFile, submit: SubmitTasks): Promise<ScheduleRound> {
-  let submitted = 0
-  const giveWay = (): Promise<void> => file.letOthersRun()
-  const failures: { name: string; error: unknown }[] = []
-  const { due, at } = await file.read(readDue)
-  for (const row of due) {
-    try {
-      const done = await advanceOf(stored(row), at / 1_000, { submit, giveWay })
-      await file.write((session) => write(session, row, done))
-      submitted += done.submitted
-    } catch (error) {
-      failures.push({ name: row.name, error })
-    }
+export function runSchedules(file: QueueFile, work: RoundWork): Promise<ScheduleRound> {
+  const find = (sql: string): Promise<FoundSchedule<ScheduleRow>[]> =>
+    file.read((session) => {
+      const rows = session.all<ScheduleRow>(sql, sql === findUncounted ? {} : { at: session.at })
+      return rows.map((row) => ({ row, schedule: stored(row), nowMs: session.at / 1_000 }))
+    })
+  const table = {
+    onTime: () => find(findOnTime),
+    uncounted: () => find(findUncounted),
+    late: () => find(findLate),
+    write: (row: ScheduleRow, done: ScheduleAdvance) => file.write((session) => write(session, row, done)),
+    nextInMs: () => file.read(readNextInMs)
   }
-  if (failures.length > 0) throw failedSchedules(failures)
-  return { submitted, nextInMs: await file.read(readNextInMs) }
+  return runScheduleRound(table, work)
 }
-
-const readDue = (session: Session): { due: ScheduleRow[]; at: number } => ({
-  due: [...session.all<ScheduleRow>(findDue, { at: session.at }), ...session.all<ScheduleRow>(findUncounted)],
-  at: session.at
-})
 
 function readNextInMs(session: Session): number | null {
   const next = session.get<{ next_at: number }>(findNext)

@@ -65,7 +65,7 @@ function storeOn(file: QueueFile, clock: Clock): TaskStore {
     schedules: () => listAllSchedules(file),
     putSchedule: (schedule) => putSchedule(file, schedule),
     removeSchedule: (name) => removeSchedule(file, name),
-    runSchedules: () => runSchedules(file, (tasks) => submit(file, tasks)),
+    runSchedules: (stopped) => runSchedules(file, { submit: (tasks) => submit(file, tasks), clock, stopped }),
     policies: () => file.read(readPolicies),
     setPolicy: (policy) => setPolicy(file, policy),
     removePolicy: (scope, name) => removePolicy(file, scope, name),
