@@ -65,6 +65,25 @@ describe('ScheduleLoop', () => {
     expect([database.code, submitted]).toEqual(['ok', 1])
   })
 
+  it('ends a round under way when it is stopped', async () => {
+    let begun = (): void => undefined
+    const running = new Promise<void>((resolve) => (begun = resolve))
+    const counting: Pick<ScheduleStore, 'runSchedules'> = {
+      runSchedules: (stopped) =>
+        new Promise((resolve) => {
+          stopped?.addEventListener('abort', () => resolve({ submitted: 0, nextInMs: 0 }))
+          begun()
+        })
+    }
+    const onSubmitted = (): void => undefined
+    const busy = new ScheduleLoop({ store: counting as ScheduleStore, clock, database, onSubmitted })
+    busy.start()
+    await clock.advance(1_000)
+    await running
+    await busy.stop()
+    expect(database.code).toBe('ok')
+  })
+
   it('ends when it is stopped', async () => {
     loop.start()
     await clock.advance(1_000)

@@ -33,7 +33,11 @@ export class ScheduleLoop {
   constructor(options: ScheduleLoopOptions) {
     this.options = options
     const { clock } = options
-    this.loop = new PacedLoop({ clock, firstPauseMs: spreadMs * clock.random(), round: () => this.round() })
+    this.loop = new PacedLoop({
+      clock,
+      firstPauseMs: spreadMs * clock.random(),
+      round: (stopped) => this.round(stopped)
+    })
     this.backoff = new Backoff(options.clock, { firstMs: 500, capMs: longestScheduleWaitMs })
   }
 
@@ -45,10 +49,10 @@ export class ScheduleLoop {
     return this.loop.stop()
   }
 
-  private async round(): Promise<number> {
+  private async round(stopped: AbortSignal): Promise<number> {
     const { store, clock, database, onSubmitted } = this.options
     try {
-      const { submitted, nextInMs } = await store.runSchedules()
+      const { submitted, nextInMs } = await store.runSchedules(stopped)
       database.succeeded('schedules')
       this.backoff.reset()
       if (submitted > 0) onSubmitted(submitted)
