@@ -9,7 +9,7 @@ import { chunksOf, marks, padded, perLength, powerChunks } from './statement-tex
  * A submission locks the gates of the quotas that concern it before it writes, so submitters of one type or owner pass one after the
  * other while a quota is set. A gate remembers how much room the last count left: tasks that end make it too small, never too large,
  * and when it does not suffice the unfinished tasks are counted again. An operator's retry adds one past the quota: it makes the next
- * submission count. Gates are locked in the order of their names, before any task.
+ * submission count. Gates are locked in the order of "SCOPE name", before any task.
  */
 
 /** Gates of one statement at most. */
