@@ -94,7 +94,7 @@ export async function endAttempts(
   ends: readonly AttemptEnd[],
   terms: RetryTerms
 ): Promise<SettledDependents> {
-  const retries = ends.filter(({ delayMs }) => delayMs !== null)
+  const retries = ends.flatMap(({ delayMs, ...end }) => (delayMs === null ? [] : [{ ...end, delayMs }]))
   const { plain, others } = withoutPlain(ends.filter(({ delayMs }) => delayMs === null))
   await endPlainSuccesses(runner, plain)
   await writeEnds(runner, others)

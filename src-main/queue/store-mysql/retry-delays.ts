@@ -16,7 +16,7 @@ export interface RetryTerms {
 /** An end in RETRY_WAIT. */
 interface Retry {
   readonly taskId: string
-  readonly delayMs: number | null
+  readonly delayMs: number
 }
 
 /**
@@ -28,13 +28,12 @@ export async function withinRetryBudgets<End extends Retry>(
   ends: readonly End[],
   { policies, clock, typeOf }: RetryTerms
 ): Promise<End[]> {
-  const perMinute = ({ taskId, delayMs }: End): number | null =>
-    delayMs === null ? null : policies.ofType(typeOf.get(taskId) ?? '').retriesPerMinute
-  const types = new Set(ends.filter((end) => perMinute(end) !== null).map(({ taskId }) => typeOf.get(taskId) ?? ''))
-  if (types.size === 0) return [...ends]
+  const types = new Set(ends.map(({ taskId }) => typeOf.get(taskId) ?? ''))
+  const budgeted = [...types].filter((type) => policies.ofType(type).retriesPerMinute !== null)
+  if (budgeted.length === 0) return [...ends]
   const extra = new Map<End, number>()
-  for (const [type, gate] of await lockBudgets(runner, [...types])) {
-    const retries = ends.filter((end) => end.delayMs !== null && typeOf.get(end.taskId) === type)
+  for (const [type, gate] of await lockBudgets(runner, budgeted)) {
+    const retries = ends.filter(({ taskId }) => typeOf.get(taskId) === type)
     const { amount, extraMs } = bookRetries(
       { amount: gate.amount, at: gate.at === null ? null : gate.at / 1000 },
       {
@@ -47,5 +46,5 @@ export async function withinRetryBudgets<End extends Retry>(
     for (const [index, end] of retries.entries()) extra.set(end, extraMs[index] ?? 0)
     await runner.execute(writeBudget, [amount, type])
   }
-  return ends.map((end) => (end.delayMs === null ? end : { ...end, delayMs: end.delayMs + (extra.get(end) ?? 0) }))
+  return ends.map((end) => ({ ...end, delayMs: end.delayMs + (extra.get(end) ?? 0) }))
 }
