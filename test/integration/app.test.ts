@@ -183,6 +183,33 @@ describe('a MySQL connection', () => {
     expect((await client.connections.list()).map(({ id }) => id)).toEqual(['local'])
   })
 
+  it('whose account may not make tables is warned of by the test, and the migration names the grant', async () => {
+    const { client } = await start()
+    const database = await testDatabase()
+    const { hostname, port, pathname } = new URL(database.url)
+    const user = `nocreate_${randomUUID().slice(0, 8)}`
+    const admin = await mysql.createConnection(database.url)
+    ends.add(async () => {
+      await admin.query(`DROP USER '${user}'@'%'`)
+      await admin.end()
+    })
+    await admin.query(`CREATE USER '${user}'@'%' IDENTIFIED BY 'pw'`)
+    await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON \`${pathname.slice(1)}\`.* TO '${user}'@'%'`)
+    const draft = draftOf(`mysql://${user}:pw@${hostname}:${port}${pathname}`)
+    const rights = []
+    for await (const { step, status, notes } of await client.connections.test(draft))
+      if (step === 'rights' && status !== 'running') rights.push(status, ...notes)
+    expect(rights).toEqual(['warning', { code: 'rightsForTables', values: { rights: 'CREATE' } }])
+    const { id } = await client.connections.save(draft)
+    await expect(migrate(client, id)).rejects.toMatchObject({
+      data: {
+        code: 'NO_RIGHTS',
+        message: expect.stringContaining('lacks CREATE') as string,
+        details: { grant: expect.stringMatching(/^GRANT CREATE ON `.*`\.\* TO 'nocreate_/) as string }
+      }
+    })
+  })
+
   it('to production is written to only after its name was typed', async () => {
     const { client } = await start()
     const draft = { ...draftOf((await testDatabase()).url), environment: 'production' as const, name: 'Shop' }
