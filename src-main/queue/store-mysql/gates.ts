@@ -7,7 +7,8 @@ import { chunksOf, leased, marks, padded, perLength } from './statement-text.ts'
 
 /*
  * A gate is a row that is locked while a limit is checked and taken up. Order of the locks, so that no two transactions wait for each
- * other, for RUN and RATE: the queue's, then those of types, then those of owners, each sorted; those of RETRY after all tasks; QUOTA: quotas.ts (decision 0011).
+ * other: RUN and RATE before tasks, the queue's, then those of types, then those of owners, each sorted; RETRY after all tasks; QUOTA as in
+ * quotas.ts (decision 0011).
  */
 
 export type GateScope = 'QUEUE' | 'TYPE' | 'OWNER'
