@@ -55,6 +55,8 @@ async function main(): Promise<number> {
   const worker = workerOf(given, queue, meter)
   meter?.watch(worker)
   const metrics = await meter?.serve(given.metricsPort ?? 0, (line) => say('error', line))
+  // A signal while it starts: it stops before it claims anything.
+  void untilStopped().then(() => worker.stop())
   await worker.start()
   say('info', `queue ${queueName(given.connection)}; task types ${typesOf(worker)}`)
   if (metrics) say('info', `metrics at ${metrics.url}`)

@@ -187,13 +187,15 @@ describe('a new task', () => {
       wrapper.find('form.enqueue .json textarea').element.dispatchEvent(event)
       await flushPromises()
     }
-    document.body.insertAdjacentHTML('beforeend', '<div class="n-base-select-menu" id="list"></div>')
-    const list = document.getElementById('list')!
-    await esc()
+    const choice = wrapper.find('form.enqueue .type .n-base-selection')
+    await choice.trigger('click')
+    await flushPromises()
+    expect(choice.classes()).toContain('n-base-selection--active')
+    await choice.find('input').trigger('keydown', { key: 'Escape' })
+    await flushPromises()
     expect(wrapper.find('form.enqueue').exists()).toBe(true)
-    list.style.display = 'none'
+    expect(choice.classes()).not.toContain('n-base-selection--active')
     await esc()
-    list.remove()
     expect(wrapper.find('form.enqueue').exists()).toBe(false)
   })
 

@@ -23,7 +23,7 @@ const holdsAll = `    task.workerId === fence.workerId &&
 const endGuard = `WHERE task.attempt = ended.attempt AND CAST(task.worker_id AS BINARY) <=> CAST(ended.worker AS BINARY)
   AND task.state IN (\${leased})`
 const successGuard = 'WHERE task.attempt = ended.attempt AND task.worker_id = ? AND task.state IN (${leased})'
-const expiredLock = 'ORDER BY lease_until LIMIT ? FOR UPDATE SKIP LOCKED`'
+const sweepLock = 'ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED`'
 
 export const mutants: Readonly<Record<string, Mutant>> = {
   'no-fence': {
@@ -60,7 +60,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     what: 'recovery lists without a lock and writes by id alone',
     scenario: 'rewound-by-recovery',
     edits: [
-      { file: 'recover.ts', find: expiredLock, replace: 'ORDER BY lease_until LIMIT ?`' },
+      { file: 'recover.ts', find: sweepLock, replace: 'ORDER BY id LIMIT ?`' },
       { file: 'end-attempts.ts', find: endGuard, replace: '' }
     ]
   },

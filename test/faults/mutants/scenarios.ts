@@ -48,7 +48,7 @@ const rewoundByRecovery: Scenario = async (arena) => {
   const holder = await arena.contender('w1')
   let settled: Promise<void> = Promise.resolve()
   const rescuer = await arena.contender('w2', (database) =>
-    afterStatement(database, 'lease_until <= NOW(6)', async () => {
+    afterStatement(database, 'AND lease_until <= NOW(6)', async () => {
       settled = holder.settle({ fence, outcome: 'SUCCESS', result: null })
       await Promise.race([settled, pause(betweenMs)])
     })
