@@ -26,7 +26,9 @@ await runCommand(async () => {
   await ensureSystemPackages(kind === 'faults' ? ['mariadb', 'clocks'] : ['mariadb'])
   await ensureDependencies()
   await ensureBuild()
-  return supervise(toolNode(), [join(folder, `${name}.ts`), ...args], { env: toolEnv() })
+  // Worker processes start from the sources, many in a fault run: compiled once, a start costs half.
+  const env = toolEnv({ NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled') })
+  return supervise(toolNode(), [join(folder, `${name}.ts`), ...args], { env })
 })
 
 /** Without a name the whole fault matrix runs. */
