@@ -9,6 +9,7 @@ export interface FaultDefaults {
   readonly workers: number
   readonly minutes: number
   readonly pauseMs: number
+  readonly limited: boolean
   readonly faults: readonly FaultId[]
 }
 
@@ -40,7 +41,9 @@ export async function faultCommand(args: string[], defaults: FaultDefaults): Pro
       leaseMs: Number(values['lease-ms']),
       injectMs: Number(values.minutes) * 60_000,
       pauseMs: Number(values['pause-ms']),
+      limited: defaults.limited,
       concurrency: Number(values.concurrency),
+      drainMs: leastDrainMs + Number(values.tasks) * drainMsOfTask,
       mutant: values.mutant ?? null,
       say: (text) => console.error(`faults: ${text}`)
     })
@@ -50,8 +53,11 @@ export async function faultCommand(args: string[], defaults: FaultDefaults): Pro
   }
 }
 
+/** That all tasks end is what is promised, not how fast: on two cores the starts of killed workers take most of the time. */
+const leastDrainMs = 240_000
+const drainMsOfTask = 50
+
 const commonOptions = {
-  drainMs: 240_000,
   migrationCuts: Number.POSITIVE_INFINITY,
   databaseCuts: 10
 } satisfies Partial<MatrixOptions>

@@ -6,5 +6,6 @@ await faultCommand(process.argv.slice(2), {
   workers: 4,
   minutes: 10,
   pauseMs: 2_000,
+  limited: false,
   faults: ['F1', 'F3', 'F7']
 })

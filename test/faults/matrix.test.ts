@@ -21,6 +21,7 @@ it('keeps every promise under every kind of fault', { timeout: 420_000 }, async 
     seed: 7,
     faults: kinds,
     leaseMs: 2_000,
+    limited: true,
     injectMs: 5_000,
     pauseMs: 100,
     drainMs: 120_000,

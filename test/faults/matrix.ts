@@ -7,5 +7,6 @@ await faultCommand(process.argv.slice(2), {
   workers: 4,
   minutes: 5,
   pauseMs: 1_000,
+  limited: true,
   faults: faultIds.filter((id) => id !== 'F19')
 })

@@ -21,6 +21,8 @@ export interface MatrixOptions {
   readonly seed: number
   readonly faults: readonly FaultId[]
   readonly leaseMs: number
+  /** Whether types, owners and a quota are limited. */
+  readonly limited: boolean
   /** Injection goes on until the tasks have ended, at most so long (ms); each kind is injected once whatever happens. */
   readonly injectMs: number
   /** For everything to end after the last fault (ms). */
@@ -79,6 +81,7 @@ export async function runMatrix(server: TestMariaDb, options: MatrixOptions): Pr
     concurrency: options.concurrency,
     leaseMs: options.leaseMs,
     seed: options.seed,
+    limited: options.limited,
     mutant: options.mutant,
     mix: {
       deaths: wanted.has('F1'),
@@ -90,14 +93,14 @@ export async function runMatrix(server: TestMariaDb, options: MatrixOptions): Pr
   try {
     await world.fleet.refill(options.workers)
     const gauge = new FleetGauge(world)
-    world.quotaPressure.start()
+    if (options.limited) world.quotaPressure.start()
     await inject(world, wanted, options, { injected, notRun }, gauge)
-    world.problems.push(...(await world.quotaPressure.stop()))
+    if (options.limited) world.problems.push(...(await world.quotaPressure.stop()))
     const drainSeconds = await drain(world, options)
     const fleet = await gauge.read()
     const killed = await world.fleet.stop()
     if (killed > 0) world.problems.push(`${killed} processes had to be killed at the end`)
-    const evidence = await gather(world, options.leaseMs)
+    const evidence = await gather(world, options)
     const verdict = check(evidence)
     const violations = [...outside.violations, ...verdict.violations]
     const first = violations[0]
@@ -279,13 +282,13 @@ async function drain(world: World, { drainMs, workers, say }: MatrixOptions): Pr
   return Math.round((performance.now() - began) / 100) / 10
 }
 
-async function gather(world: World, leaseMs: number): Promise<Evidence> {
+async function gather(world: World, { leaseMs, limited }: MatrixOptions): Promise<Evidence> {
   const { producer, quotaPressure, fleet } = world
   return {
     ...(await collectEvidence(world.admin)),
     effects: { types: ['ledger', limitedType, boundedType], rows: await world.effects() },
     scheduled: { title: tick, ...(await countTicks(world.admin, tick)) },
-    limits: runLimits,
+    ...(limited && { limits: runLimits }),
     submitted: [...producer.submitted, ...quotaPressure.submitted],
     unknown: [...producer.unknown, ...quotaPressure.unknown],
     expected: producer.expected,

@@ -44,6 +44,7 @@ export async function stepDatabaseClock(options: {
       leaseMs: options.leaseMs,
       seed: options.seed,
       mix,
+      limited: true,
       mutant: null
     })
     try {
