@@ -63,3 +63,8 @@ function parseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** How a column holds a choice that may be left open. */
+export const bitOrNull = (value: boolean | null): number | null => (value === null ? null : value ? 1 : 0)
+/** The way back. */
+export const isSetOrNull = (value: number | null): boolean | null => (value === null ? null : value !== 0)

@@ -8,6 +8,8 @@ import {
 } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
 import {
+  bitOrNull,
+  isSetOrNull,
   mostPolicies,
   retryPolicyOrNull,
   setOrNull,
@@ -65,13 +67,6 @@ export async function removePolicy(runner: SqlRunner, scope: PolicyScope, name: 
 /** The columns' collation takes names for the same that differ only in spaces at their end; here they are cut off instead. */
 export const storedName = (name: string): string => name.replace(/ +$/, '')
 
-const bitOrNull = (value: boolean | null): number | null => (value === null ? null : value ? 1 : 0)
-
-function isSetOrNull(row: SqlRow, column: string): boolean | null {
-  const value = countOrNull(row, column)
-  return value === null ? null : value !== 0
-}
-
 /** None for a row of a scope that we do not know: someone else wrote it. */
 function toPolicy(row: SqlRow): Policy[] {
   const scope = policyScope.safeParse(row['scope'])
@@ -80,7 +75,7 @@ function toPolicy(row: SqlRow): Policy[] {
     {
       scope: scope.data,
       name: storedName(text(row, 'name')),
-      enabled: isSetOrNull(row, 'enabled'),
+      enabled: isSetOrNull(countOrNull(row, 'enabled')),
       maxRunning: countOrNull(row, 'max_running'),
       maxUnfinished: countOrNull(row, 'max_unfinished'),
       rate: storedRate(countOrNull(row, 'rate_count'), countOrNull(row, 'rate_period_ms')),
@@ -89,7 +84,7 @@ function toPolicy(row: SqlRow): Policy[] {
       retriesPerMinute: setOrNull(countOrNull(row, 'retries_per_minute'), 'retriesPerMinute'),
       timeoutMs: setOrNull(countOrNull(row, 'timeout_ms'), 'timeoutMs'),
       leaseMs: setOrNull(countOrNull(row, 'lease_ms'), 'leaseMs'),
-      fair: isSetOrNull(row, 'fair')
+      fair: isSetOrNull(countOrNull(row, 'fair'))
     }
   ]
 }

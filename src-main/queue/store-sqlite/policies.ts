@@ -1,6 +1,8 @@
 import { policyScope, type Policy, type PolicyInput, type PolicyScope } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
 import {
+  bitOrNull,
+  isSetOrNull,
   mostPolicies,
   retryPolicyOrNull,
   setOrNull,
@@ -74,9 +76,6 @@ export const removePolicy = (file: QueueFile, scope: PolicyScope, name: string):
     const remove = 'DELETE FROM taskdeck_policy WHERE scope = :scope AND name = :name'
     return session.run(remove, { scope, name }).changes > 0
   })
-
-const bitOrNull = (value: boolean | null): number | null => (value === null ? null : value ? 1 : 0)
-const isSetOrNull = (value: number | null): boolean | null => (value === null ? null : value !== 0)
 
 /** None for a row of a scope that we do not know: someone else wrote it. */
 function toPolicy(row: PolicyRow): Policy[] {
