@@ -60,8 +60,8 @@ async function main(): Promise<number> {
   await worker.start()
   say('info', `queue ${queueName(given.connection)}; task types ${typesOf(worker)}`)
   if (metrics) say('info', `metrics at ${metrics.url}`)
-  // Its own end: another process asked for it.
-  await Promise.race([untilStopped(), worker.finished])
+  // After a signal, or because another process asked for it.
+  await worker.finished
   await worker.stop()
   await metrics?.stop()
   const late = (): Error => new AppError('CONNECTION_LOST', 'operational', 'The database did not let go in time.')
