@@ -1,6 +1,7 @@
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 import {
+  alertLimits,
   artifact,
   attempt,
   logLine,
@@ -17,6 +18,17 @@ import {
   workerRow
 } from '../kernel/index.ts'
 
+import {
+  alertRuleDraft,
+  alertState,
+  delivery,
+  incident,
+  notifier,
+  notifierDraft,
+  rulePreview,
+  silenceDraft
+} from './alerts.ts'
+
 /*
  * Everything the page may ask for. Both shells serve exactly this; inputs are always validated in the main process,
  * outputs and events in development and tests. No secret ever crosses it outwards.
@@ -24,7 +36,8 @@ import {
  */
 
 export * from '../kernel/task-state.ts'
-export { metricNames, workerAliveMs, taskLimits, defaultRetryPolicy, errorCodes } from './kernel-values.ts'
+export * from './alerts.ts'
+export * from './kernel-values.ts'
 export type * from '../kernel/index.ts'
 
 export const connectionId = z.string().regex(/^[a-z0-9-]{1,64}$/)
@@ -233,6 +246,8 @@ export const event = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('tick'), tick }),
   z.object({ kind: z.literal('connections'), connections: z.array(connectionView) }),
   z.object({ kind: z.literal('localWorker'), localWorker: localWorkerView }),
+  /** The state of one connection's alerts. */
+  z.object({ kind: z.literal('alerts'), alerts: alertState }),
   z.object({ kind: z.literal('workerLog'), lines: z.array(workerLogLine) }),
   /** An operator action changed tasks; ids when they are few. */
   z.object({ kind: z.literal('tasksChanged'), connectionId, ids: z.array(taskId) }),
@@ -271,6 +286,10 @@ export type AppInfo = z.infer<typeof appInfo>
 /** The one error that procedures throw on purpose. Anything else reaches the page as a generic text. */
 const base = oc.errors({ PROBLEM: { status: 422, message: 'The request could not be carried out.', data: problem } })
 const onConnection = z.object({ connectionId })
+const longestRange = z
+  .int()
+  .min(60_000)
+  .max(90 * 86_400_000)
 
 export const contract = {
   app: {
@@ -307,10 +326,7 @@ export const contract = {
       .input(
         z.object({
           connectionId,
-          rangeMs: z
-            .int()
-            .min(60_000)
-            .max(90 * 86_400_000),
+          rangeMs: longestRange,
           maxPoints: z.int().min(10).max(2000).default(360)
         })
       )
@@ -374,6 +390,32 @@ export const contract = {
         })
       )
       .output(z.object({ auditId: z.string() }))
+  },
+  alerts: {
+    get: base.input(onConnection).output(alertState),
+    /** `ruleId` null makes a new one. */
+    saveRule: base
+      .input(onConnection.extend({ ruleId: z.string().nullable(), rule: alertRuleDraft }))
+      .output(alertState),
+    /** A default rule is not removed but set back to what it was. */
+    removeRule: base.input(onConnection.extend({ ruleId: z.string() })).output(alertState),
+    /** When a rule would have fired, over stored history; saves nothing. */
+    preview: base.input(onConnection.extend({ rule: alertRuleDraft, rangeMs: longestRange })).output(rulePreview),
+    /** Those that overlap the time, newest first, at most 500. */
+    incidents: base.input(onConnection.extend({ from: z.number(), to: z.number() })).output(z.array(incident)),
+    acknowledge: base
+      .input(onConnection.extend({ incidentId: z.string(), note: z.string().max(alertLimits.noteChars).default('') }))
+      .output(alertState),
+    silence: base.input(silenceDraft).output(alertState),
+    /** Ends it now. */
+    unsilence: base.input(onConnection.extend({ silenceId: z.string() })).output(alertState),
+    notifiers: base.output(z.array(notifier)),
+    saveNotifier: base.input(notifierDraft).output(z.array(notifier)),
+    removeNotifier: base.input(z.object({ notifierId: z.string() })).output(z.array(notifier)),
+    /** Sends one message at once; how it went is the answer. */
+    testNotifier: base.input(z.object({ notifierId: z.string() })).output(delivery),
+    /** The newest 200, newest first. */
+    deliveries: base.output(z.array(delivery))
   },
   localWorker: {
     get: base.output(localWorkerView),

@@ -1,3 +1,4 @@
+export * from './alert.ts'
 export * from './app-error.ts'
 export * from './clock.ts'
 export * from './dead-letter.ts'

@@ -9,7 +9,11 @@ export const emptyReading = (changes: Partial<QueueReading> = {}): QueueReading 
   duration: null,
   pickup: null,
   workers: [],
+  server: null,
+  schedulesLate: null,
   costMs: 1,
+  costRows: null,
+  limits: [],
   ...changes
 })
 

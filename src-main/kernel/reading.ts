@@ -54,11 +54,45 @@ export const typeFlow = z.object({
 })
 export type TypeFlow = z.infer<typeof typeFlow>
 
+/**
+ * How a count was got: by counting all, by counting up to a limit (there are at least so many), or from the server's statistics
+ * (there are about so many).
+ */
+export const accuracy = z.enum(['exact', 'atLeast', 'about'])
+export type Accuracy = z.infer<typeof accuracy>
+
+/** What the server tells about itself by SQL; null is unknown. Counters grow from its start on. */
+export const serverLoad = z.object({
+  sessions: z.int(),
+  mostSessions: z.int(),
+  threadsRunning: z.int().nullable(),
+  rowLockWaits: z.int().nullable(),
+  rowLockTimeMs: z.number().nullable()
+})
+export type ServerLoad = z.infer<typeof serverLoad>
+
+/** A figure that the cost guard did not let through as asked, and what would help. */
+export const probeLimit = z.object({
+  probe: z.string(),
+  /** Over the limit of time; a plan that reads too much; the budget is spent; the account may not; the server is slow. */
+  reason: z.enum(['timeout', 'plan', 'budget', 'rights', 'slow']),
+  /** The index that would make it exact, as SQL; null when an index is not what is missing. */
+  index: z.string().nullable()
+})
+export type ProbeLimit = z.infer<typeof probeLimit>
+
 /** One look at a queue, taken by the store's probes with the database's clock. */
 export const queueReading = z.object({
   at: z.number(),
   /** States in which a task still waits or runs. */
-  depth: z.array(z.object({ type: z.string(), state: taskState, count: z.number() })),
+  depth: z.array(
+    z.object({
+      type: z.string(),
+      state: taskState,
+      count: z.number(),
+      /** Left out: exact. */ accuracy: accuracy.optional()
+    })
+  ),
   /** Due and not yet claimed, the longest first, one per type. Age counts from when it became due. */
   oldest: z.array(z.object({ type: z.string(), taskId, ageMs: z.number() })),
   flow: z.array(typeFlow),
@@ -66,8 +100,16 @@ export const queueReading = z.object({
   duration: percentiles.nullable(),
   pickup: percentiles.nullable(),
   workers: z.array(workerRow),
+  /** null for a queue in a file, or where the account may not ask. */
+  server: serverLoad.nullable().default(null),
+  /** Schedules whose tick is more than a minute late; null is unknown. */
+  schedulesLate: z.int().nullable().default(null),
   /** Milliseconds the probes took. */
-  costMs: z.number()
+  costMs: z.number(),
+  /** Rows that the server read for them; null where it does not tell. */
+  costRows: z.number().nullable().default(null),
+  /** What the cost guard held back or cut short, empty when all figures are as asked. */
+  limits: z.array(probeLimit).default([])
 })
 export type QueueReading = z.infer<typeof queueReading>
 
@@ -96,7 +138,14 @@ export const metricNames = [
   'pickup.p95',
   'pickup.p99',
   'workersAlive',
-  'workersKnown'
+  'workersKnown',
+  'poolUse',
+  'claimP95',
+  'databaseUse',
+  'threadsRunning',
+  'schedulesLate',
+  'monitorMs',
+  'monitorRows'
 ] as const
 export const metricName = z.enum(metricNames)
 export type MetricName = z.infer<typeof metricName>

@@ -10,7 +10,11 @@ const reading = (at: number): QueueReading => ({
   duration: null,
   pickup: null,
   workers: [],
-  costMs: 1
+  server: null,
+  schedulesLate: null,
+  costMs: 1,
+  costRows: null,
+  limits: []
 })
 const tick = (seq: number, at: number, points: Point[]): Tick => ({
   connectionId: 'local',

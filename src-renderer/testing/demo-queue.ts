@@ -132,7 +132,11 @@ export function readingAt(scene: QueueScene, at: number): QueueReading {
     duration: types.length > 0 ? duration : null,
     pickup: types.length > 0 ? pickup : null,
     workers: workersAt(scene, at),
-    costMs: 11
+    server: { sessions: 41, mostSessions: 151, threadsRunning: 3, rowLockWaits: 12, rowLockTimeMs: 840 },
+    schedulesLate: 0,
+    costMs: 11,
+    costRows: 4_106,
+    limits: []
   }
 }
 

@@ -69,7 +69,11 @@ export async function readQueue(database: SqlDatabase, clock: Clock): Promise<Qu
     flow: toFlow(flow, samples),
     ...latencies(samples),
     workers: (await rowsOf(newestWorkers)).map(toWorker),
-    costMs: clock.monotonic() - began
+    server: null,
+    schedulesLate: null,
+    costMs: clock.monotonic() - began,
+    costRows: null,
+    limits: []
   }
 }
 

@@ -59,7 +59,11 @@ export async function readQueue(file: QueueFile, clock: Clock): Promise<QueueRea
       oldest: oldestOfTypes(session, types),
       flow: flowOfTypes(session, samples),
       ...latencies(samples),
-      workers: listWorkers(session)
+      workers: listWorkers(session),
+      server: null,
+      schedulesLate: null,
+      costRows: null,
+      limits: []
     }
   })
   return { ...reading, costMs: clock.monotonic() - began }
