@@ -10,6 +10,13 @@ interface Observed {
   readonly skewMs: number
 }
 
+interface SnapshotRange {
+  readonly rangeMs: number
+  readonly maxPoints: number
+  /** On the database's clock; null or later than now: now. */
+  readonly endAt?: number | null
+}
+
 /** The readings of this run in memory, and those of all runs in history. */
 export class Observations {
   private readonly history: History
@@ -49,9 +56,10 @@ export class Observations {
   }
 
   /** Answers from history alone before the database has answered in this run. */
-  async snapshot(connectionId: string, rangeMs: number, maxPoints: number): Promise<Snapshot> {
+  async snapshot(connectionId: string, { rangeMs, maxPoints, endAt = null }: SnapshotRange): Promise<Snapshot> {
     const observed = this.latest.get(connectionId)
-    const to = this.clock.now() + (observed?.skewMs ?? 0)
+    const now = this.clock.now() + (observed?.skewMs ?? 0)
+    const to = Math.min(endAt ?? now, now)
     const from = to - rangeMs
     const { times, stepMs, series } = await this.history.query(connectionId, { from, to, maxPoints })
     const reading = observed?.tick.reading ?? (await this.lastReading(connectionId))

@@ -19,9 +19,8 @@ export function createRouter(services: Services) {
     connections: connectionProcedures(os, services),
     overview: os.overview.router({
       snapshot: os.overview.snapshot.handler(({ input }) => {
-        const { connectionId, rangeMs, maxPoints } = input
-        connections.view(connectionId) // throws NOT_FOUND for one that is gone
-        return observations.snapshot(connectionId, rangeMs, maxPoints)
+        connections.view(input.connectionId) // throws NOT_FOUND for one that is gone
+        return observations.snapshot(input.connectionId, input)
       })
     }),
     tasks: taskProcedures(os, services),
