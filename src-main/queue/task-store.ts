@@ -23,6 +23,7 @@ import type {
   WorkerRequest,
   WorkerRow
 } from '../kernel/index.ts'
+import type { RecentAttempts, RecentWindow } from './recent-attempts.ts'
 
 /*
  * The port between the engine and a database. Two adapters implement it (`store-mysql`, `store-sqlite`) and one
@@ -56,6 +57,11 @@ export interface ClaimRequest {
   readonly types: readonly string[]
   /** Told each time that the claim's transaction met another one and is begun again (deadlock, lock wait); for the metrics. */
   readonly onConflict?: () => void
+  /**
+   * Told when it got less than it asked for and limits of running tasks may be why: the end of a task of one of these types makes room. Not told of
+   * rates and of what is paused, where no end helps. Costs no statement.
+   */
+  readonly onLimited?: (types: readonly string[]) => void
 }
 
 export interface ClaimedTask {
@@ -299,6 +305,8 @@ export interface TaskStore extends PolicyStore, DeadLetterStore, ScheduleStore {
   /** The newest lines, or those after `afterId`; oldest first; at most 500. */
   log(taskId: string, afterId: string | null): Promise<LogLine[]>
   artifact(taskId: string, artifactId: string): Promise<Artifact | undefined>
+  /** Who ran what lately, and what runs: at most `recentLimits` rows, no locks. */
+  recentAttempts(window: RecentWindow): Promise<RecentAttempts>
   /** The monitoring probes: bounded cost, no locks. Measured by `npm run bench -- monitor` (docs/performance.md). */
   read(): Promise<QueueReading>
 

@@ -10,6 +10,7 @@ import { describePolicies } from './policies.ts'
 import { describeQuotas } from './quotas.ts'
 import { QueueUnderTest, type ConformanceQueue } from './queue-under-test.ts'
 import { describeReading } from './reading.ts'
+import { describeRecentAttempts } from './recent-attempts.ts'
 import { describeRecovering } from './recovering.ts'
 import { describeSchedules } from './schedules.ts'
 import { describeSettling } from './settling.ts'
@@ -31,6 +32,7 @@ const parts = [
   describeDeadLetters,
   describeLooking,
   describeReading,
+  describeRecentAttempts,
   describeAgainstModel
 ] as const
 

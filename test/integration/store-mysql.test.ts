@@ -2,6 +2,7 @@ import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
 import { endingLimits } from '../../src-main/queue/dependents.ts'
+import { attemptsRunning } from '../../src-main/queue/store-mysql/attempts-window.ts'
 import { nextGroup } from '../../src-main/queue/store-mysql/claim-groups.ts'
 import { lockGroup, lockOwner, peekGroups, peekOwners } from '../../src-main/queue/store-mysql/claim-lanes.ts'
 import { firstOwner, nextOwner } from '../../src-main/queue/store-mysql/claim-owners.ts'
@@ -58,7 +59,8 @@ describe('query plans, with 20,000 tasks of four types', () => {
     ['the look for groups', nextGroup, [0, 'type1', 0], 'taskdeck_task_claim'],
     ['recovery of leases', expiredLeases, [100], 'taskdeck_task_lease'],
     ['recovery of deadlines', passedDeadlines, [100], 'taskdeck_task_deadline'],
-    ['the longest due', probes.oldestOfGroup, [1, 'type1'], 'taskdeck_task_claim']
+    ['the longest due', probes.oldestOfGroup, [1, 'type1'], 'taskdeck_task_claim'],
+    ['running attempts', attemptsRunning, [], 'taskdeck_task_lease']
   ])('%s reads its index in order, without a sort', async (_, sql, values, index) => {
     const rows = await plan(sql, values)
     expect(rows).toHaveLength(1)

@@ -17,6 +17,7 @@ import {
   type TaskFilter,
   type WorkerRequest
 } from '../../kernel/index.ts'
+import type { RecentAttempts, RecentWindow } from '../recent-attempts.ts'
 import type {
   ActionResult,
   ClaimedTask,
@@ -36,6 +37,7 @@ import type {
   WorkerReport
 } from '../task-store.ts'
 import { act } from './act.ts'
+import { recentAttempts } from './attempts-window.ts'
 import { Claims } from './claim.ts'
 import {
   countDeadLetters,
@@ -185,6 +187,10 @@ class MysqlStore implements TaskStore {
 
   artifact(taskId: string, artifactId: string): Promise<Artifact | undefined> {
     return getArtifact(this.database, taskId, artifactId)
+  }
+
+  recentAttempts(window: RecentWindow): Promise<RecentAttempts> {
+    return recentAttempts(this.database, window)
   }
 
   read(): Promise<QueueReading> {

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
 import { taskFilter, type TaskFilter } from '../../kernel/index.ts'
+import { attemptsEnded, attemptsRunning } from './attempts-window.ts'
 import { countLeased, dueOfOneOwner, dueOfOneRange, nextOwner } from './claim-choice.ts'
 import { listStatements } from './list.ts'
 import { depthProbe, endedProbe, finishedProbe, newestAttempts, oldestProbe, submittedProbe } from './read.ts'
@@ -41,7 +42,9 @@ it.each([
   { name: 'passed deadlines', sql: passedDeadlines, index: 'taskdeck_task_deadline' },
   { name: 'the oldest waiting task', sql: oldestProbe, index: 'taskdeck_task_claim' },
   { name: 'the newest attempts', sql: newestAttempts, index: 'taskdeck_attempt_ended' },
-  { name: 'the depth', sql: depthProbe, index: 'taskdeck_task_live' }
+  { name: 'the depth', sql: depthProbe, index: 'taskdeck_task_live' },
+  { name: 'the attempts of a window', sql: attemptsEnded, index: 'taskdeck_attempt_ended' },
+  { name: 'running attempts', sql: attemptsRunning, index: 'taskdeck_task_lease' }
 ])('$name are read from an index in its order', async ({ sql, index }) => {
   const plan = await planOf(sql)
   expect(plan).toContain(index)

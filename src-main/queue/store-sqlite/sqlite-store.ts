@@ -3,6 +3,7 @@ import { AppError, type Clock } from '../../kernel/index.ts'
 import { readMigrations } from '../migration-files.ts'
 import type { TaskStore } from '../task-store.ts'
 import { act } from './act.ts'
+import { recentAttempts } from './attempts-window.ts'
 import { Claims } from './claim.ts'
 import { countDeadLetters, listDeadLetters, newestDeadLetter, resolveDeadLetter, resolveStep } from './dead-letters.ts'
 import { appendLog, renew, saveProgress } from './lease.ts'
@@ -75,6 +76,7 @@ function storeOn(file: QueueFile, clock: Clock): TaskStore {
     list: (filter, limit, cursor) => listTasks(file, filter, { limit, cursor }),
     log: (taskId, afterId) => readLog(file, taskId, afterId),
     artifact: (taskId, artifactId) => getArtifact(file, taskId, artifactId),
+    recentAttempts: (window) => recentAttempts(file, window),
     read: () => readQueue(file, clock),
     deadLetters: (filter, limit, cursor) => listDeadLetters(file, filter, { limit, cursor }),
     countDeadLetters: (filter, mostCounted) => countDeadLetters(file, filter, mostCounted),
