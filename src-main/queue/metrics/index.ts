@@ -5,7 +5,9 @@ import { meteredStore, RunningAttempts } from './metered-store.ts'
 import { startMetricsServer, type MetricsServer } from './metrics-server.ts'
 import { QueueMetrics } from './queue-metrics.ts'
 
-export type { MetricsServer } from './metrics-server.ts'
+export { BoundedLabels, otherLabel } from './bounded-labels.ts'
+export { openGaugePage, type GaugeFamily, type GaugeSample } from './gauge-page.ts'
+export { startMetricsServer, type MetricsPage, type MetricsServer } from './metrics-server.ts'
 
 /** The counted stores of one process, and the way to show what was counted. */
 export interface Meter {

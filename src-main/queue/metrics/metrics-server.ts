@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AppError, toAppError } from '../../kernel/index.ts'
-import type { QueueMetrics } from './queue-metrics.ts'
 
 const host = '127.0.0.1'
 const mostConnections = 16
@@ -9,6 +8,13 @@ const mostConnections = 16
 const requestTimeoutMs = 2_000
 /** Node looks for late requests every 30 s: so long a few connections that say nothing would keep everyone else out. */
 const connectionsCheckingInterval = 500
+
+/** What is shown: figures of one worker, or of what the app sees. */
+export interface MetricsPage {
+  readonly contentType: string
+  /** Prometheus' text, made anew for each scrape. */
+  text(): Promise<string>
+}
 
 export interface MetricsServer {
   /** http://127.0.0.1:PORT/metrics */
@@ -24,7 +30,7 @@ export interface MetricsServer {
  * of it. It may throw: then nobody hears the reason.
  */
 export async function startMetricsServer(
-  metrics: QueueMetrics,
+  metrics: MetricsPage,
   port: number,
   onProblem: (line: string) => void
 ): Promise<MetricsServer> {
@@ -37,7 +43,7 @@ export async function startMetricsServer(
   await listen(server, port)
   const { port: actual } = server.address() as AddressInfo
   const allowedHosts = [`${host}:${actual}`, `localhost:${actual}`]
-  const page: MetricsPage = { metrics, allowedHosts, onProblem }
+  const page: ServedPage = { metrics, allowedHosts, onProblem }
   server.on('request', (request, response) => void answer(page, request, response))
   server.unref() // the figures of a process are no reason for it to go on
   return { url: `http://${host}:${actual}/metrics`, stop: () => stop(server) }
@@ -60,14 +66,14 @@ function stop(server: Server): Promise<void> {
   })
 }
 
-interface MetricsPage {
-  readonly metrics: QueueMetrics
+interface ServedPage {
+  readonly metrics: MetricsPage
   readonly allowedHosts: readonly string[]
   readonly onProblem: (line: string) => void
 }
 
 async function answer(
-  { metrics, allowedHosts, onProblem }: MetricsPage,
+  { metrics, allowedHosts, onProblem }: ServedPage,
   request: IncomingMessage,
   response: ServerResponse
 ): Promise<void> {
@@ -93,7 +99,7 @@ async function answer(
 }
 
 /** It may be the logger of a service that embeds the worker: what it throws must not end that service as an unhandled rejection. */
-function tell(onProblem: MetricsPage['onProblem'], { code, message }: AppError): void {
+function tell(onProblem: ServedPage['onProblem'], { code, message }: AppError): void {
   try {
     onProblem(`metrics: ${code}: ${message}`)
   } catch {
