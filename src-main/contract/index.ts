@@ -28,6 +28,7 @@ import {
   rulePreview,
   silenceDraft
 } from './alerts.ts'
+import { lanes, lanesQuestion } from './lanes.ts'
 
 /*
  * Everything the page may ask for. Both shells serve exactly this; inputs are always validated in the main process,
@@ -38,6 +39,7 @@ import {
 export * from '../kernel/task-state.ts'
 export * from './alerts.ts'
 export * from './kernel-values.ts'
+export * from './lanes.ts'
 export type * from '../kernel/index.ts'
 
 export const connectionId = z.string().regex(/^[a-z0-9-]{1,64}$/)
@@ -391,7 +393,9 @@ export const contract = {
           /** The connection's name, typed, when it is production. */ confirmation: z.string().max(60).default('')
         })
       )
-      .output(z.object({ auditId: z.string() }))
+      .output(z.object({ auditId: z.string() })),
+    /** Who ran what in the last while, and who runs what: one bounded look, for a page to draw. */
+    lanes: base.input(lanesQuestion).output(lanes)
   },
   alerts: {
     get: base.input(onConnection).output(alertState),

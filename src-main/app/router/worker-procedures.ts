@@ -11,6 +11,12 @@ export function workerProcedures(os: Implementer, { connections, operations, act
       return {
         ...(await operations.requestWorker({ ...target, store, workerId, request, requestId, confirmation, actor }))
       }
+    }),
+    lanes: os.workers.lanes.handler(async ({ input }) => {
+      const { connectionId, fromMsAgo, limit } = input
+      const store = await connections.store(connectionId)
+      const { ended, running, ...rest } = await store.recentAttempts({ fromMsAgo, limit })
+      return { ...rest, ended: [...ended], running: [...running] }
     })
   })
 }
