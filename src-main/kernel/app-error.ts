@@ -11,6 +11,7 @@ export const errorCodes = [
   'NOT_FOUND',
   'KEY_CONFLICT',
   'QUOTA_EXCEEDED',
+  'LIMIT_REACHED',
   'ILLEGAL_TRANSITION',
   'READ_ONLY',
   'UNKNOWN_TYPE',
@@ -49,6 +50,8 @@ export const errorCodes = [
   'HISTORY_UNAVAILABLE',
   'AUDIT_DAMAGED',
   'AUDIT_UNAVAILABLE',
+  'ALERTS_DAMAGED',
+  'ALERTS_UNAVAILABLE',
   'DISK_FULL',
   'BUG'
 ] as const
