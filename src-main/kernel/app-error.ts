@@ -52,6 +52,7 @@ export const errorCodes = [
   'AUDIT_UNAVAILABLE',
   'ALERTS_DAMAGED',
   'ALERTS_UNAVAILABLE',
+  'DELIVERY_FAILED',
   'DISK_FULL',
   'BUG'
 ] as const
