@@ -53,6 +53,49 @@ describe('ClaimRoom', () => {
     expect(room.ofType('t')).toBe(1)
     expect(room.takenOf('t')).toBe(1)
   })
+
+  describe('says the end of which tasks makes room', () => {
+    const all = ['t', 'u', 'v']
+
+    it('of none while there is room, under a rate, or for what is not enabled', () => {
+      const room = roomUnder(
+        { scope: 'TYPE', name: 't', rate: { count: 5, periodMs: 1_000 } },
+        { scope: 'TYPE', name: 'u', enabled: false, maxRunning: 0 },
+        { scope: 'TYPE', name: 'v', maxRunning: 2 }
+      )
+      room.limitRate('t', 0)
+      room.count([{ type: 'v', owner: 'o', count: 1 }])
+      expect(room.heldBackBy(all, all)).toEqual([])
+    })
+
+    it('of a type at its limit that is due, with what this claim took', () => {
+      const room = roomUnder({ scope: 'TYPE', name: '*', maxRunning: 2 })
+      room.count([{ type: 't', owner: 'o', count: 2 }])
+      room.take('u', 'o')
+      expect(room.heldBackBy(all, all)).toEqual(['t'])
+      room.take('u', 'o')
+      expect(room.heldBackBy(all, all)).toEqual(['t', 'u'])
+      expect(room.heldBackBy(['u'], all)).toEqual(['u'])
+    })
+
+    it('of a type that another claimer is just taking', () => {
+      const room = roomUnder({ scope: 'TYPE', name: 't', maxRunning: 2 })
+      room.closeType('t')
+      expect(room.heldBackBy(all, all)).toEqual(['t'])
+    })
+
+    it('of all types when the queue or an owner is at its limit', () => {
+      const queue = roomUnder({ scope: 'QUEUE', name: '', maxRunning: 1 })
+      queue.take('u', '')
+      expect(queue.heldBackBy(['t'], all)).toEqual(all)
+      expect(queue.heldBackBy([], all)).toEqual([])
+      const owners = roomUnder({ scope: 'OWNER', name: '*', maxRunning: 2 })
+      owners.count([{ type: 'u', owner: 'o', count: 1 }])
+      expect(owners.heldBackBy(['t'], all)).toEqual([])
+      owners.take('t', 'o')
+      expect(owners.heldBackBy(['t'], all)).toEqual(all)
+    })
+  })
 })
 
 describe('turns', () => {

@@ -71,6 +71,28 @@ export class ClaimRoom {
     return left(maxRunning, (this.leased.owners.get(owner) ?? 0) + (this.taken.owners.get(owner) ?? 0))
   }
 
+  /**
+   * Of `all` types those whose tasks keep `due` ones from being taken, by running now: their end makes room. A closed type is among them, for what
+   * the other claimer leaves; rates and pauses are not.
+   */
+  heldBackBy(due: readonly string[], all: readonly string[]): readonly string[] {
+    const { queue } = this.policies
+    const open = queue.enabled ? due.filter((type) => this.policies.ofType(type).enabled) : []
+    if (open.length === 0) return []
+    // Ends of other types make room too.
+    if (left(queue.maxRunning, this.leased.all + this.taken.all) === 0 || this.hasFullOwner()) return all
+    return open.filter((type) => {
+      const used = (this.leased.types.get(type) ?? 0) + this.takenOf(type)
+      return this.closedTypes.has(type) || left(this.policies.ofType(type).maxRunning, used) === 0
+    })
+  }
+
+  private hasFullOwner(): boolean {
+    if (!this.policies.limitsOwners) return false
+    const owners = new Set([...this.leased.owners.keys(), ...this.taken.owners.keys()])
+    return [...owners].some((owner) => this.policies.ofOwner(owner).enabled && this.likelyOfOwner(owner) === 0)
+  }
+
   take(type: string, owner: string): void {
     this.taken.add(type, owner, 1)
   }

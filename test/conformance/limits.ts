@@ -127,6 +127,33 @@ export function describeLimits(queue: QueueUnderTest): void {
       expect(await claimNow()).toHaveLength(1)
     })
 
+    it('are said to have cut a claim short, so that its worker knows the end of which tasks makes room', async () => {
+      await set({ scope: 'TYPE', name: 't', maxRunning: 2 })
+      await set({ scope: 'TYPE', name: 'rated', rate: { count: 1, periodMs: 3_600_000 } })
+      await submitMany(5)
+      await submitMany(5, { type: 'rated' })
+      const told: string[][] = []
+      const claimed = async (limit: number, types: string[]): Promise<number> => {
+        const onLimited = (some: readonly string[]): void => void told.push([...some])
+        return (await queue.store.claim({ ...request, limit, types, onLimited })).length
+      }
+      // All that it asked for; then what there is room for; then nothing.
+      expect([await claimed(1, ['t']), told]).toEqual([1, []])
+      expect([await claimed(5, ['t', 'rated']), told]).toEqual([2, [['t']]])
+      expect([await claimed(5, ['t', 'rated']), told]).toEqual([0, [['t'], ['t']]])
+      expect([await claimed(5, ['rated']), told]).toEqual([0, [['t'], ['t']]])
+      await submitMany(3, { type: 'u' })
+      expect([await claimed(5, ['u']), told]).toEqual([3, [['t'], ['t']]])
+      // Queue and owners: ends of other types make room too.
+      await set({ scope: 'QUEUE', name: '', maxRunning: 7 })
+      await submitMany(3, { type: 'u' })
+      expect([await claimed(5, ['u', 'v']), told.splice(0).at(-1)]).toEqual([1, ['u', 'v']])
+      await set({ scope: 'QUEUE', name: '' })
+      await set({ scope: 'OWNER', name: 'o', maxRunning: 1 })
+      await submitMany(2, { type: 'owned', owner: 'o' })
+      expect([await claimed(5, ['owned', 'v']), told.splice(0)]).toEqual([1, [['owned', 'v']]])
+    })
+
     it('of 0 claim nothing', async () => {
       await set({ scope: 'TYPE', name: 't', maxRunning: 0 })
       await submitMany(2)

@@ -4,7 +4,7 @@ import type { ClaimedTask, TaskStore } from '../task-store.ts'
 import { ClaimLoop } from './claim-loop.ts'
 import { DatabaseState } from './database-state.ts'
 import { claimedTask } from './lease.fixture.ts'
-import { ManualClock } from '../manual-clock.fixture.ts'
+import { ManualClock, settled } from '../manual-clock.fixture.ts'
 
 const pollMs = 1_000
 
@@ -15,6 +15,11 @@ describe('ClaimLoop', () => {
   let limits: number[]
   let types: string[]
   let failure: AppError | undefined
+  /** How many tasks of the type may run, here and elsewhere; null: any number. */
+  let mostRunning: number | null
+  let runningElsewhere: number
+  /** A claim has counted and is about to be answered. */
+  let answered: Promise<void>
   let database: DatabaseState
   let loop: ClaimLoop
 
@@ -25,13 +30,18 @@ describe('ClaimLoop', () => {
     limits = []
     types = ['sleep']
     failure = undefined
+    mostRunning = null
+    runningElsewhere = 0
+    answered = Promise.resolve()
     database = new DatabaseState(() => undefined)
     const store: Pick<TaskStore, 'claim'> = {
-      claim: async ({ limit }): Promise<ClaimedTask[]> => {
+      claim: async ({ limit, onLimited }): Promise<ClaimedTask[]> => {
         limits.push(limit)
-        await Promise.resolve()
+        const room = mostRunning === null ? Infinity : Math.max(0, mostRunning - held - runningElsewhere)
+        await answered
         if (failure) throw failure
-        const got = Math.min(limit, due)
+        const got = Math.min(limit, due, room)
+        if (got < Math.min(limit, due)) onLimited?.(['sleep'])
         due -= got
         return Array.from({ length: got }, () => claimedTask())
       }
@@ -53,7 +63,7 @@ describe('ClaimLoop', () => {
 
   const free = (count: number): void => {
     held -= count
-    for (let times = 0; times < count; times++) loop.slotFreed()
+    for (let times = 0; times < count; times++) loop.slotFreed('sleep')
   }
 
   it('polls an idle queue less and less, down to the configured pace', async () => {
@@ -113,6 +123,81 @@ describe('ClaimLoop', () => {
     await clock.advance(10_000)
     expect(database.code).toBe('ok')
     expect(held).toBe(5)
+  })
+
+  describe('when a limit of running tasks cut its claim short', () => {
+    const atLimit = async (): Promise<number> => {
+      mostRunning = 4
+      due = 1_000
+      loop.start()
+      await clock.advance(10_000)
+      expect(held).toBe(4)
+      return limits.length
+    }
+
+    it('claims again as soon as one of its tasks has ended', async () => {
+      const before = await atLimit()
+      free(1)
+      await clock.advance(1)
+      expect(held).toBe(4)
+      expect(limits.length).toBe(before + 1)
+      free(3)
+      await clock.advance(1)
+      expect(held).toBe(4)
+      expect(limits.length).toBe(before + 2)
+    })
+
+    it('does so too when the task ended while the claim was counting', async () => {
+      const before = await atLimit()
+      const answer = Promise.withResolvers<void>()
+      answered = answer.promise
+      loop.nudge()
+      await settled()
+      free(1)
+      answer.resolve()
+      await clock.advance(1)
+      expect(limits.length).toBe(before + 2)
+      expect(held).toBe(4)
+    })
+
+    it('keeps its pace while others hold all of the limit, also when tasks of other types end', async () => {
+      mostRunning = 4
+      runningElsewhere = 4
+      due = 1_000
+      loop.start()
+      await clock.advance(10_000)
+      const before = limits.length
+      for (let time = 0; time < 10_000; time += 10) {
+        loop.slotFreed('other')
+        await clock.advance(10)
+      }
+      expect(limits.length - before).toBeLessThanOrEqual(10_000 / pollMs + 3)
+      expect(loop.watch.fault()).toBeNull()
+    })
+
+    it('polls once for each end whose room others took, and then keeps its pace', async () => {
+      const before = await atLimit()
+      runningElsewhere = 1
+      free(1)
+      await clock.advance(2)
+      expect(limits.length).toBe(before + 1)
+      await clock.advance(10_000)
+      expect(limits.length - before).toBeLessThan(25)
+      runningElsewhere = 0
+      await clock.advance(2 * pollMs)
+      expect(held).toBe(4)
+    })
+
+    it('polls no more for ends once tasks are what it lacks', async () => {
+      await atLimit()
+      due = 0
+      free(1)
+      await clock.advance(10_000)
+      const before = limits.length
+      free(3)
+      await clock.advance(100)
+      expect(limits.length - before).toBeLessThanOrEqual(1)
+    })
   })
 
   describe('hints', () => {

@@ -44,6 +44,10 @@ export class ClaimLoop {
   /** The poll under way, or the next, comes before its time because of a nudge. */
   private early = false
   private flowing = false
+  /** Types that the last claim left tasks of to limits: the end of one of them makes room. */
+  private limitedTypes: ReadonlySet<string> = new Set()
+  /** Since the last claim began: what it counted may have been before their ends. */
+  private readonly freedTypes = new Set<string>()
   private pauseMs = flowPauseMs
   private loop: Promise<void> = Promise.resolve()
 
@@ -88,9 +92,17 @@ export class ClaimLoop {
     this.wakeup.wake()
   }
 
-  slotFreed(): void {
-    // An idle queue is not polled because a task ended: only when the last claim found all that it asked for.
-    if (this.flowing) this.wakeup.wake()
+  /** A task of this type is no longer leased by this worker. */
+  slotFreed(type: string): void {
+    this.freedTypes.add(type)
+    // An idle queue is not polled because a task ended: only when the last claim found all that it asked for, or limits kept it from more.
+    if (this.flowing || this.hasRoom()) this.wakeup.wake()
+  }
+
+  /** Below a limit that cut the last claim short, by an end of this worker's own. Others' ends are met by polls and hints. */
+  private hasRoom(): boolean {
+    for (const type of this.limitedTypes) if (this.freedTypes.has(type)) return true
+    return false
   }
 
   private async run(): Promise<void> {
@@ -123,9 +135,12 @@ export class ClaimLoop {
     const startedAt = clock.monotonic()
     this.nudged = false
     this.hinted = false
+    this.freedTypes.clear()
     this.lastPollAt = startedAt
+    let limitedTypes: readonly string[] = []
+    const onLimited = (types: readonly string[]): void => void (limitedTypes = types)
     try {
-      const tasks = await store.claim({ workerId, limit, leaseMs, types: this.options.types() })
+      const tasks = await store.claim({ workerId, limit, leaseMs, types: this.options.types(), onLimited })
       const now = clock.monotonic()
       this.latency.add(now - startedAt)
       database.succeeded('claim')
@@ -133,10 +148,12 @@ export class ClaimLoop {
       if (tasks.length > 0) this.lastClaimAt = now
       else if (this.early) this.watch.note()
       this.options.onClaimed(tasks, startedAt)
+      this.limitedTypes = new Set(limitedTypes)
       return { pauseMs: this.pauseAfter(tasks.length, limit), failed: false }
     } catch (error) {
       database.failed('claim', error)
       this.flowing = false
+      this.limitedTypes = new Set()
       return { pauseMs: this.backoff.next(), failed: true }
     } finally {
       this.early = false
@@ -151,13 +168,17 @@ export class ClaimLoop {
     return this.pauseMs * (0.8 + 0.4 * clock.random())
   }
 
-  /** A hint ends it early too, unless the last poll failed: hints say nothing of a database that is away. */
+  /**
+   * Room under a limit ends it early: one poll for each of this worker's settlements at most. So does a hint, unless the last poll failed: hints say
+   * nothing of a database that is away.
+   */
   private async pauseFor(ms: number, takesHints: boolean): Promise<void> {
     if (ms <= 0) return
     const until = this.options.clock.monotonic() + ms
     while (!this.stopping && !this.nudged) {
       const left = until - this.options.clock.monotonic()
       if (left <= 0) return
+      if (this.hasRoom()) return void (this.pauseMs = flowPauseMs)
       const hintMs = takesHints && this.hinted ? this.hints.waitMs() : Infinity
       if (hintMs <= 0) return this.hints.take()
       await this.wakeup.wait(Math.min(left, hintMs))

@@ -211,7 +211,8 @@ class PoolWorker implements Worker {
         started: (job) => this.flow.started(job),
         ended: (job, end) => {
           this.flow.ended(job, end)
-          this.afterLease()
+          // Else the store is being told, and its answer closes the lease.
+          if (!this.book.find(job.claimed.fence)) this.afterLease(job.claimed.type)
         },
         request: (job, request) => requests.take(job, request),
         note: (level, message, taskId) => this.log(level, message, taskId)
@@ -234,7 +235,7 @@ class PoolWorker implements Worker {
       onRefused: (lease, problem) => this.flow.outcomeRefused(lease, problem),
       onClosed: (lease, end) => {
         this.flow.closed(lease, end)
-        this.afterLease()
+        this.afterLease(lease.claimed.type)
       }
     })
   }
@@ -272,9 +273,9 @@ class PoolWorker implements Worker {
     })
   }
 
-  private afterLease(): void {
+  private afterLease(type: string): void {
     this.leaseClosed.wake()
-    this.claims.slotFreed()
+    this.claims.slotFreed(type)
   }
 
   private onDatabase(problem: WorkerStatus['problem']): void {

@@ -54,6 +54,13 @@ interface Taken {
   readonly picked: readonly Picked[]
   readonly used: UsedGroups
   readonly policies: EffectivePolicies
+  /** Types whose ends make room for what was left; see `ClaimRequest.onLimited`. */
+  readonly heldBackBy: readonly string[]
+}
+
+interface Found {
+  readonly tasks: readonly ClaimedTask[]
+  readonly heldBackBy: readonly string[]
 }
 
 /** Claims of one store. Keeps where it left off; see `KnownGroups`. */
@@ -75,20 +82,24 @@ export class Claims {
     const limit = Math.min(largestClaim, Math.floor(request.limit))
     if (types.length === 0 || !(limit >= 1)) return []
     const claimed: ClaimedTask[] = []
+    let heldBackBy: readonly string[] = []
     const take = async (groups: readonly ClaimGroup[]): Promise<boolean> => {
-      claimed.push(...(await this.take(request, groups, limit - claimed.length)))
+      const found = await this.take(request, groups, limit - claimed.length)
+      claimed.push(...found.tasks)
+      heldBackBy = found.heldBackBy
       return this.makeGates()
     }
     try {
-      await take(this.known.fresh(types) ?? [])
-      for (let looks = 0; looks < mostLooks && claimed.length < limit; looks++) {
-        const isStopped = await take(await this.look(types))
-        if (!isStopped) break
-      }
+      let goesOn = await take(this.known.fresh(types) ?? [])
+      // Where limits cut it short a look and one more transaction would find nothing: what is new waits for the next look, 250 ms at most.
+      goesOn ||= claimed.length === 0 || heldBackBy.length === 0
+      for (let looks = 0; goesOn && looks < mostLooks && claimed.length < limit; looks++)
+        goesOn = await take(await this.look(types))
     } catch (error) {
       // Those leases are committed: dropped, their tasks would wait until they expire and lose an attempt. The next claim fails by itself.
       if (claimed.length === 0) throw error
     }
+    if (claimed.length < limit && heldBackBy.length > 0) request.onLimited?.(heldBackBy)
     return claimed
   }
 
@@ -114,25 +125,27 @@ export class Claims {
     return true
   }
 
-  private async take(request: ClaimRequest, known: readonly ClaimGroup[], limit: number): Promise<ClaimedTask[]> {
+  private async take(request: ClaimRequest, known: readonly ClaimGroup[], limit: number): Promise<Found> {
     const groups = this.policies.queue.enabled ? known.filter(({ type }) => this.policies.ofType(type).enabled) : []
-    if (groups.length === 0) return []
+    if (groups.length === 0) return { tasks: [], heldBackBy: [] }
     const token = randomBytes(16)
-    let taken: Taken = { picked: [], used: new Map(), policies: this.policies }
+    let taken: Taken = { picked: [], used: new Map(), policies: this.policies, heldBackBy: [] }
     let runs = 0
     const work = async (runner: SqlRunner): Promise<Taken> => {
       if (runs++ > 0) request.onConflict?.()
       const limits = await this.limitsOf(runner, groups)
-      taken = { ...(await pick(runner, groups, limit, limits)), policies: limits.policies }
+      const { picked, used } = await pick(runner, groups, limit, limits)
+      const due = groups.filter((group) => !used.has(group) || used.get(group) !== undefined).map(({ type }) => type)
+      taken = { picked, used, policies: limits.policies, heldBackBy: limits.room.heldBackBy(due, request.types) }
       await lease(runner, request, taken, token)
       await limits.record(runner)
       return taken
     }
     const readBack = async (runner: SqlRunner): Promise<Taken | undefined> =>
       (await isOurs(runner, taken.picked, token)) ? taken : undefined
-    const { picked, used, policies } = await this.database.transaction(work, { readBack })
+    const { picked, used, policies, heldBackBy } = await this.database.transaction(work, { readBack })
     this.known.advance(used)
-    return picked.map((one) => toClaimed(one, request, policies))
+    return { tasks: picked.map((one) => toClaimed(one, request, policies)), heldBackBy }
   }
 
   private async limitsOf(runner: SqlRunner, groups: readonly ClaimGroup[]): Promise<ClaimLimits> {

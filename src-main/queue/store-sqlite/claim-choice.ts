@@ -66,6 +66,8 @@ export interface Choice {
   readonly policies: EffectivePolicies
   /** Tokens that the choice takes from rates; inside `write` only. */
   readonly record: () => void
+  /** Types whose ends make room for what was left; see `ClaimRequest.onLimited`. */
+  readonly heldBackBy: readonly string[]
 }
 
 /**
@@ -76,9 +78,11 @@ export function choose(session: Session, { types, limit, turns }: Choosing): Cho
   const policies = effectivePolicies(session)
   const enabled = policies.queue.enabled ? types.filter((type) => policies.ofType(type).enabled) : []
   if (!policies.limitsClaim(enabled))
-    return { due: dueTasks(session, enabled, limit), policies, record: () => undefined }
+    return { due: dueTasks(session, enabled, limit), policies, record: () => undefined, heldBackBy: [] }
   const choosing = new LimitedChoice(session, policies, turns)
-  return { due: choosing.tasks(enabled, limit), policies, record: () => choosing.record() }
+  const due = choosing.tasks(enabled, limit)
+  const heldBackBy = due.length < limit ? choosing.heldBackBy(enabled) : []
+  return { due, policies, record: () => choosing.record(), heldBackBy }
 }
 
 /** Priority by priority; within one, the types' ranges merged by due time. Reads at most `limit` index entries a range. */
@@ -135,6 +139,10 @@ class LimitedChoice {
       }
     }
     return chosen
+  }
+
+  heldBackBy(types: readonly string[]): readonly string[] {
+    return this.room.heldBackBy(types, types)
   }
 
   record(): void {

@@ -52,12 +52,15 @@ export class Claims {
     const types = [...new Set(request.types)]
     if (types.length === 0 || !(limit >= 1)) return []
     // An idle worker polls often: it must not take the write lock from others to find nothing.
-    const anyDue = await this.file.read(
-      (session) => choose(session, { types, limit: 1, turns: this.turns }).due.length > 0
-    )
-    if (!anyDue) return []
-    return this.file.write((session) => {
-      const { due, policies, record } = choose(session, { types, limit, turns: this.turns })
+    const first = await this.file.read((session) => choose(session, { types, limit: 1, turns: this.turns }))
+    if (first.due.length === 0) {
+      if (first.heldBackBy.length > 0) request.onLimited?.(first.heldBackBy)
+      return []
+    }
+    let heldBackBy: readonly string[] = []
+    const tasks = await this.file.write((session) => {
+      const { due, policies, record, ...rest } = choose(session, { types, limit, turns: this.turns })
+      heldBackBy = rest.heldBackBy
       const claimed = due.map(({ id, type }) => {
         const { at } = session
         const leaseMs = clampLease(policies.ofType(type).leaseMs ?? request.leaseMs)
@@ -68,6 +71,8 @@ export class Claims {
       record()
       return claimed
     })
+    if (tasks.length < limit && heldBackBy.length > 0) request.onLimited?.(heldBackBy)
+    return tasks
   }
 }
 
