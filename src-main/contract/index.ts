@@ -28,6 +28,8 @@ import {
   rulePreview,
   silenceDraft
 } from './alerts.ts'
+import { databaseEvent } from './database.ts'
+import { problem } from './problem.ts'
 import { lanes, lanesQuestion } from './lanes.ts'
 
 /*
@@ -38,7 +40,9 @@ import { lanes, lanesQuestion } from './lanes.ts'
 
 export * from '../kernel/task-state.ts'
 export * from './alerts.ts'
+export * from './database.ts'
 export * from './kernel-values.ts'
+export * from './problem.ts'
 export * from './lanes.ts'
 export type * from '../kernel/index.ts'
 
@@ -79,15 +83,6 @@ export const connectionDraft = z.object({
   keepPassword: z.enum(['vault', 'session']).default('session')
 })
 export type ConnectionDraft = z.input<typeof connectionDraft>
-
-/** A message in the page's language is looked up by `code`; `message` is the English one. */
-export const problem = z.object({
-  code: z.string(),
-  kind: z.enum(['user', 'operational', 'bug']),
-  message: z.string(),
-  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-})
-export type Problem = z.infer<typeof problem>
 
 /** Link to the database, as the sampler sees it. */
 export const linkState = z.discriminatedUnion('status', [
@@ -422,6 +417,10 @@ export const contract = {
     testNotifier: base.input(z.object({ notifierId: z.string() })).output(delivery),
     /** The newest 200, newest first. */
     deliveries: base.output(z.array(delivery))
+  },
+  database: {
+    /** A look every 5 s, the first at once, as long as somebody listens. One statement at a time, however many pages do. */
+    watch: base.input(onConnection).output(eventIterator(databaseEvent))
   },
   localWorker: {
     get: base.output(localWorkerView),

@@ -1,6 +1,7 @@
 export * from './alert.ts'
 export * from './app-error.ts'
 export * from './clock.ts'
+export * from './database-health.ts'
 export * from './dead-letter.ts'
 export * from './disposable.ts'
 export * from './file-name.ts'
