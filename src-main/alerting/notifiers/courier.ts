@@ -18,9 +18,9 @@ export interface CourierOptions {
   readonly clock: Clock
   readonly attempt: TryDelivery
   /** In the user's language. */
-  answerText(answer: OwnAnswer): string
+  readonly answerText: (answer: OwnAnswer) => string
   /** Called when a delivery begins and after each of its tries. */
-  record(delivery: Delivery): void
+  readonly record: (delivery: Delivery) => void
 }
 
 /** Between the tries of one message: four tries within three minutes. */

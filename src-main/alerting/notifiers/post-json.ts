@@ -79,7 +79,7 @@ const loopbackOnly: LookupFunction = (host, options: LookupOptions, done) => {
 function answerOf(request: ClientRequest, body: string): Promise<HttpAnswer> {
   return new Promise((resolvePromise, reject) => {
     request.on('error', reject)
-    request.on('response', (response) => readAnswer(response).then(resolvePromise, reject))
+    request.on('response', (response) => void readAnswer(response).then(resolvePromise, reject))
     request.end(body)
   })
 }

@@ -18,13 +18,13 @@ export interface DeliveryMeans {
   /** null: this shell has no desktop. */
   readonly desktop: DesktopNotifier | null
   /** null when none is known (any more). */
-  addressOf(notifier: Notifier): Promise<WebhookAddress | null>
+  readonly addressOf: (notifier: Notifier) => Promise<WebhookAddress | null>
   /** The user clicked the desktop's notification of this message. */
-  onClick(message: OutgoingMessage): void
+  readonly onClick: (message: OutgoingMessage) => void
   /** What else must not be seen is taken out. */
-  redact(text: string): string
+  readonly redact: (text: string) => string
   /** An error that is no state of the world. */
-  onBug(error: unknown): void
+  readonly onBug: (error: unknown) => void
 }
 
 /** One try over the network or the desktop, whichever the notifier is. */
