@@ -145,6 +145,13 @@ describe('asking a worker', () => {
     expect(asked(opened)).toMatchObject([{ request: null }])
   })
 
+  it('to be quiet is not offered while it is asked to stop, which it would weaken', async () => {
+    const opened = await openWith({ request: 'STOP' })
+    expect(await openMenu(opened)).toEqual(['Quietasked to stop: wake it first', 'Wake', 'Stopasked, no answer yet'])
+    await pick('Quiet')
+    expect(asked(opened)).toEqual([])
+  })
+
   it('to stop asks first and says what it means', async () => {
     const opened = await openWith({})
     await openMenu(opened)

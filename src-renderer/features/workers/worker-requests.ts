@@ -16,7 +16,7 @@ export function openAsking({ status, request }: WorkerRow): Asking | null {
 }
 
 /** Why a worker cannot be asked; a key below `workers.off`. */
-export type AskingBlock = 'offline' | 'readOnly' | 'stopped' | 'stopping' | 'asked' | 'quiet' | 'awake'
+export type AskingBlock = 'offline' | 'readOnly' | 'stopped' | 'stopping' | 'asked' | 'stopAsked' | 'quiet' | 'awake'
 
 /** null when it can be asked. A silent worker can, and the app refuses: it may have been heard of since this picture. `stale`: the picture is an old one. */
 export function askingBlock(
@@ -28,6 +28,8 @@ export function askingBlock(
   if (accessMode === 'read-only') return 'readOnly'
   if (row.status === 'stopped' || row.status === 'stopping') return row.status
   if (openAsking(row) === asking) return 'asked'
+  // It would weaken what another operator counts on: the app refuses it too.
+  if (asking === 'quiet' && row.request === 'STOP') return 'stopAsked'
   if (asking === 'quiet' && row.request === 'QUIET') return 'quiet'
   return asking === 'wake' && row.request === null ? 'awake' : null
 }
