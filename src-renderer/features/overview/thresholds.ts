@@ -1,10 +1,1 @@
-/** When a number becomes a problem (requirements, section 7). Rates are fractions. */
-export const thresholds = {
-  oldestMs: 300_000,
-  failureRate: 0.1,
-  /** Attempts that did not succeed, retried ones included: some retries are a handler's daily life. */
-  troubleRate: 0.25
-} as const
-
-/** Fewer attempts than this in 5 minutes say nothing about a rate. */
-export const enoughAttempts = 10
+export * from '@/shared/figures/thresholds.ts'
