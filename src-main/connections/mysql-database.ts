@@ -7,6 +7,7 @@ import {
   type SqlResult,
   type SqlRunner,
   type SqlValue,
+  type StatementOptions,
   type TransactionOptions
 } from '../kernel/index.ts'
 import { endOnServer } from './end-on-server.ts'
@@ -70,13 +71,13 @@ class MysqlDatabase implements SqlDatabase, TransactionHost<Session> {
     this.serverVersion = serverVersion
   }
 
-  async execute(sql: string, values: readonly SqlValue[] = []): Promise<SqlResult> {
+  async execute(sql: string, values: readonly SqlValue[] = [], options: StatementOptions = {}): Promise<SqlResult> {
     this.refuseNested()
     const facts = guardStatement(sql, this.accessMode, false)
     const session = await this.pool.acquire()
     if (facts.leavesTraces) session.tainted = true
     try {
-      return await session.execute(sql, values)
+      return await session.execute(sql, values, options)
     } finally {
       if (session.isBroken) this.sessionLost(session)
       this.pool.release(session)

@@ -6,7 +6,8 @@ import {
   type SqlFlavour,
   type SqlResult,
   type SqlRow,
-  type SqlValue
+  type SqlValue,
+  type StatementOptions
 } from '../kernel/index.ts'
 import { bindValues } from './bind-values.ts'
 import { dial, type DriverConnection, type DriverLogin } from './driver.ts'
@@ -69,9 +70,10 @@ export class Session {
   }
 
   /** Prepared protocol. Throws AppError; when the connection is of no further use it is destroyed at once. */
-  execute(sql: string, values: readonly SqlValue[], timeoutMs = this.options.statementTimeoutMs): Promise<SqlResult> {
+  execute(sql: string, values: readonly SqlValue[], { signal }: StatementOptions = {}): Promise<SqlResult> {
     const bound = bindValues(values)
-    return this.answer(timeoutMs, (done) => this.driver.connection.execute(sql, bound, done))
+    const send = (done: DriverCallback): void => void this.driver.connection.execute(sql, bound, done)
+    return this.answer(this.options.statementTimeoutMs, send, signal)
   }
 
   /** A fixed text of ours without values, such as COMMIT, that servers do not all accept prepared. */
@@ -98,8 +100,13 @@ export class Session {
     this.onBroken()
   }
 
-  private async answer(timeoutMs: number, send: (done: DriverCallback) => void): Promise<SqlResult> {
+  private async answer(
+    timeoutMs: number,
+    send: (done: DriverCallback) => void,
+    signal?: AbortSignal
+  ): Promise<SqlResult> {
     if (this.broken) throw connectionLost()
+    if (signal?.aborted) throw givenUp()
     let lost: (error: AppError) => void = () => undefined
     const work = new Promise<unknown>((resolve, reject) => {
       lost = reject
@@ -107,6 +114,8 @@ export class Session {
       send((error, result) => (error ? reject(error) : resolve(result)))
     })
     const late = (): AppError => new StatementOverdue(timeoutMs)
+    const onAbort = (): void => lost(new StatementOverdue(timeoutMs))
+    signal?.addEventListener('abort', onAbort, { once: true })
     try {
       return toResult(await withDeadline(this.options.clock, timeoutMs + answerGraceMs, work, late))
     } catch (caught) {
@@ -116,13 +125,14 @@ export class Session {
       throw error
     } finally {
       this.unanswered.delete(lost)
+      signal?.removeEventListener('abort', onAbort)
     }
   }
 }
 
 type DriverCallback = (error: Error | null, result: unknown) => void
 
-/** No answer in time: the link may be dead, and the statement may still run on the server. */
+/** No answer in time, or nobody waits for it any more: the link may be dead, and the statement may still run on the server. */
 class StatementOverdue extends AppError {
   constructor(timeoutMs: number) {
     super('STATEMENT_TIMEOUT', 'operational', 'The server did not answer in time; the connection was given up.', {
@@ -130,6 +140,9 @@ class StatementOverdue extends AppError {
     })
   }
 }
+
+/** Nothing was sent, so the session stays good. */
+const givenUp = (): AppError => new AppError('STATEMENT_TIMEOUT', 'operational', 'The statement was given up.')
 
 const connectionLost = (): AppError =>
   new AppError('CONNECTION_LOST', 'operational', 'The connection to the server was lost; it is opened again by itself.')

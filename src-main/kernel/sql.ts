@@ -28,10 +28,16 @@ export interface TransactionOptions {
   readonly readBack?: (runner: SqlRunner) => Promise<unknown>
 }
 
+export interface StatementOptions {
+  /** Aborted, the statement is given up (STATEMENT_TIMEOUT) and ended on the server. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** A pool of sessions on one server. Every call has a deadline for a free session and for the server's answer. */
 export interface SqlDatabase extends SqlRunner {
   readonly flavour: SqlFlavour
   readonly serverVersion: string
+  execute(sql: string, values?: readonly SqlValue[], options?: StatementOptions): Promise<SqlResult>
   /** READ COMMITTED. The work may run more than once: it must have no effect outside the database. */
   transaction<T>(work: (runner: SqlRunner) => Promise<T>, options?: TransactionOptions): Promise<T>
   close(): Promise<void>
