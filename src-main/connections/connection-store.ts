@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError, type Clock } from '../kernel/index.ts'
-import { readPrivateFile, writePrivateFile } from './private-file.ts'
+import { peekPrivateFile, readPrivateFile, writePrivateFile } from './private-file.ts'
 import type { AccessMode, MysqlSettings } from './settings.ts'
 
 export type Environment = 'local' | 'development' | 'staging' | 'production'
@@ -33,6 +33,13 @@ const storedConnection: z.ZodType<StoredConnection> = z.object({
 
 const fileFormat = z.object({ version: z.literal(1), connections: z.array(storedConnection) })
 
+const fileIn = (dataDir: string): string => join(dataDir, 'connections.json')
+
+/** What is stored, for one beside the app: nothing is changed. Throws FILE_UNAVAILABLE for a file that cannot be used. */
+export async function readStoredConnections(dataDir: string): Promise<readonly StoredConnection[]> {
+  return (await peekPrivateFile(fileIn(dataDir), fileFormat))?.connections ?? []
+}
+
 /** The user's connections, in `connections.json`; the file is read once and replaced on each change. */
 export class ConnectionStore {
   /** Why an existing file was not used, for the user to read; null when all is well. */
@@ -54,7 +61,7 @@ export class ConnectionStore {
 
   /** Never throws: a damaged file is set aside and reported by `problem`. */
   static async open(dataDir: string, clock: Clock): Promise<ConnectionStore> {
-    const file = join(dataDir, 'connections.json')
+    const file = fileIn(dataDir)
     const { content, problem, writable } = await readPrivateFile(file, fileFormat, clock)
     return new ConnectionStore(file, { connections: content?.connections ?? [], problem, writable })
   }

@@ -14,7 +14,7 @@ export {
   type ConnectionTestStep,
   type SchemaVerdict
 } from './connection-test.ts'
-export { ConnectionStore, type Environment, type StoredConnection } from './connection-store.ts'
+export { ConnectionStore, readStoredConnections, type Environment, type StoredConnection } from './connection-store.ts'
 export { Secrets, type PasswordPlace, type SecretTarget, type SecretVault } from './secrets.ts'
 export { readPrivateFile, writePrivateFile, type ReadOutcome } from './private-file.ts'
 export { deniedCommand } from './grants.ts'

@@ -46,6 +46,24 @@ export async function readPrivateFile<T>(file: string, schema: z.ZodType<T>, clo
   }
 }
 
+/**
+ * The same for one who must change nothing, such as a command beside the app: null where there is no file. Throws FILE_UNAVAILABLE for one
+ * that cannot be read or does not fit the schema; it stays as it is.
+ */
+export async function peekPrivateFile<T>(file: string, schema: z.ZodType<T>): Promise<T | null> {
+  let text: string
+  try {
+    text = await readText(file)
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    if (errorCode(cause) === 'ENOENT') return null
+    throw unreadable(file, cause)
+  }
+  const parsed = schema.safeParse(parseJson(text))
+  if (parsed.success) return parsed.data
+  throw notOurs(file, 'it is damaged, or of another version')
+}
+
 /** Throws FILE_UNAVAILABLE for what cannot be a file of ours, else the system's error. */
 async function readText(file: string): Promise<string> {
   const handle = await open(file, withoutWaiting)

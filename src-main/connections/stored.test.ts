@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError, systemClock } from '../kernel/index.ts'
-import { ConnectionStore, type StoredConnection } from './connection-store.ts'
+import { ConnectionStore, readStoredConnections, type StoredConnection } from './connection-store.ts'
 import { Secrets, type SecretTarget, type SecretVault } from './secrets.ts'
 
 let dir: string
@@ -41,6 +41,15 @@ describe('ConnectionStore', () => {
     await store.remove('c')
     expect((await open()).list()).toEqual([connection('a'), connection('b', { name: 'changed' })])
     expect(ownerOnly('connections.json')).toBe(true)
+    expect(readdirSync(dir)).toEqual(['connections.json'])
+  })
+
+  it('can be read beside the app: what is damaged is said and stays as it is', async () => {
+    expect(await readStoredConnections(dir)).toEqual([])
+    await (await open()).save(connection('a'))
+    expect(await readStoredConnections(dir)).toEqual([connection('a')])
+    writeFileSync(file('connections.json'), '{"version": 1, "connec')
+    await expect(readStoredConnections(dir)).rejects.toMatchObject({ code: 'FILE_UNAVAILABLE' })
     expect(readdirSync(dir)).toEqual(['connections.json'])
   })
 

@@ -32,7 +32,7 @@ export interface QueueFileOptions {
   readonly clock: Clock
   /** Make the file when it is not there. */
   readonly create?: boolean
-  /** Change nothing in the file: it keeps its journal mode. */
+  /** Change nothing in the file, which keeps its journal mode: every write is refused. */
   readonly inspect?: boolean
 }
 
@@ -178,6 +178,7 @@ function configure(database: Database.Database, { file, inspect = false }: Queue
   requireOurs(database, file)
   if (!inspect) database.pragma('journal_mode = WAL')
   database.pragma('synchronous = NORMAL')
+  if (inspect) database.pragma('query_only = ON')
 }
 
 /** A task's id as SQLite knows it; undefined when no row can have it. */

@@ -27,6 +27,8 @@ export interface SqliteStoreOptions {
   readonly clock: Clock
   /** Where `0001_….sql` and its successors are: the schema must be exactly as new. */
   readonly migrationsDir: string
+  /** For one who only looks: the file is not changed, whatever is called. */
+  readonly inspect?: boolean
 }
 
 /**
@@ -42,7 +44,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Task
   try {
     if (bytes <= checkedBytes && !(await file.quickCheck())) throw damagedFile(options.file)
     await file.read((session) => requireReadySchema(session, migrations, options.file))
-    if (!file.isStamped) await file.write(() => file.stamp())
+    if (!file.isStamped && !options.inspect) await file.write(() => file.stamp())
   } catch (error) {
     await file.close()
     throw error
