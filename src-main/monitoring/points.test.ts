@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { metricNames, queueReading, taskStates } from '../kernel/index.ts'
-import type { QueueReading, TypeFlow, WorkerRow } from '../kernel/index.ts'
+import type { ProbeName, QueueReading, TypeFlow, WorkerRow } from '../kernel/index.ts'
 import { emptyReading, liveWorker } from '../kernel/reading.fixture.ts'
 import { pointsOf, typesPerReading } from './points.ts'
 
@@ -72,6 +72,46 @@ describe('points of a reading', () => {
       worker('stopped', { status: 'stopped' })
     ]
     expect(valuesOf(reading({ workers }))).toMatchObject({ workersAlive: 2, workersKnown: 3 })
+  })
+
+  it('has the use of slots and the slowest claim of live workers, and none of them without live workers', () => {
+    const busy = (id: string, more: Partial<WorkerRow>): WorkerRow => worker(id, { slots: 10, running: 4, ...more })
+    const workers = [
+      busy('a', { queued: 5, claimP95Ms: 3 }),
+      busy('b', { claimP95Ms: 12 }),
+      busy('unmeasured', { running: 2 }),
+      busy('silent', { lastHeartbeatAt: 0, running: 10, claimP95Ms: 900 })
+    ]
+    expect(valuesOf(reading({ workers }))).toMatchObject({ poolUse: 0.5, claimP95: 12 })
+    const none = valuesOf(reading({ workers: workers.slice(3) }))
+    for (const metric of ['poolUse', 'claimP95']) expect(none).not.toHaveProperty([metric])
+  })
+
+  it('has the load of the server as far as it tells, late schedules, and what watching cost', () => {
+    const server = { sessions: 30, mostSessions: 120, threadsRunning: 4, rowLockWaits: 1, rowLockTimeMs: 2 }
+    const told = valuesOf(reading({ server, schedulesLate: 2, costMs: 7, costRows: 900 }))
+    const figures = { databaseUse: 0.25, threadsRunning: 4, schedulesLate: 2, monitorMs: 7, monitorRows: 900 }
+    expect(told).toMatchObject(figures)
+    const silent = valuesOf(reading())
+    for (const metric of Object.keys(figures)) if (metric !== 'monitorMs') expect(silent).not.toHaveProperty([metric])
+  })
+
+  it.each<[ProbeName, readonly string[]]>([
+    ['depth', ['depth', 'depth.QUEUED']],
+    ['oldest', ['oldestMs']],
+    ['submitted', ['in1m']],
+    ['finished', ['out1m']],
+    ['ended', ['failureRate', 'retryRate', 'recovered5m']],
+    ['durations', ['duration.p50', 'pickup.p99']],
+    ['workers', ['workersAlive', 'workersKnown', 'poolUse']]
+  ])('has no zero in place of what the cost guard held back: %s', (probe, metrics) => {
+    const p = { p50: 1, p95: 2, p99: 3 }
+    const known = { flow: [flow('a', { ended5m: 3 })], duration: p, pickup: p, workers: [worker('a', {})] }
+    const held = reading({ ...known, limits: [{ probe, reason: 'budget', index: null }] })
+    for (const type of ['', 'a'])
+      for (const metric of metrics) expect(valuesOf(held, type)).not.toHaveProperty([metric])
+    for (const metric of metrics) expect(valuesOf(reading(known))).toHaveProperty([metric])
+    expect(valuesOf(held)).toHaveProperty(['monitorMs'])
   })
 
   it('bounds the types, keeping those with the most tasks', () => {

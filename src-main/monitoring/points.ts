@@ -1,5 +1,5 @@
-import { liveStates, workerAliveMs } from '../kernel/index.ts'
-import type { MetricName, Percentiles, Point, QueueReading, TypeFlow } from '../kernel/index.ts'
+import { isHeldBack, liveStates, workerAliveMs } from '../kernel/index.ts'
+import type { MetricName, Percentiles, Point, ProbeName, QueueReading, TypeFlow, WorkerRow } from '../kernel/index.ts'
 
 /** Types that get series of their own: those with the most tasks, then those with the most traffic. */
 export const typesPerReading = 100
@@ -17,7 +17,7 @@ interface Flow {
 /**
  * All points of one reading, for the whole queue (type '') and for each type. A state without tasks is a known zero, and
  * so is the age when nothing waits. What the reading cannot tell has no point: no rate when no attempt ended, no percentile
- * when none was measured.
+ * when none was measured, nothing of a probe that was held back.
  */
 export function pointsOf(reading: QueueReading): Point[] {
   const whole = [
@@ -25,9 +25,37 @@ export function pointsOf(reading: QueueReading): Point[] {
     point('oldestMs', '', Math.max(0, ...reading.oldest.map(({ ageMs }) => ageMs))),
     ...flowPoints('', sum(reading.flow)),
     ...percentilePoints('', reading),
-    ...workerPoints(reading)
+    ...workerPoints(reading),
+    ...serverPoints(reading),
+    ...costPoints(reading)
   ]
-  return [...whole, ...busiestTypes(reading).flatMap((type) => pointsOfType(reading, type))]
+  const all = [...whole, ...busiestTypes(reading).flatMap((type) => pointsOfType(reading, type))]
+  return all.filter(({ metric }) => {
+    const probe = probeOf(metric)
+    return probe === undefined || !isHeldBack(reading, probe)
+  })
+}
+
+/** Whose figures a series is made of; undefined when it has no point anyway without them. */
+function probeOf(metric: MetricName): ProbeName | undefined {
+  const [family] = metric.split('.')
+  if (family === 'depth') return 'depth'
+  if (family === 'duration' || family === 'pickup') return 'durations'
+  return probes[metric]
+}
+
+const probes: { readonly [metric in MetricName]?: ProbeName } = {
+  oldestMs: 'oldest',
+  in1m: 'submitted',
+  out1m: 'finished',
+  failureRate: 'ended',
+  retryRate: 'ended',
+  recovered5m: 'ended',
+  workersAlive: 'workers',
+  workersKnown: 'workers',
+  poolUse: 'workers',
+  claimP95: 'workers',
+  schedulesLate: 'schedules'
 }
 
 const point = (metric: MetricName, type: string, value: number): Point => ({ metric, type, value })
@@ -113,5 +141,31 @@ function percentilePoints(
 function workerPoints({ at, workers }: QueueReading): Point[] {
   const expected = workers.filter(({ status }) => status !== 'stopped')
   const alive = expected.filter(({ lastHeartbeatAt }) => at - lastHeartbeatAt < workerAliveMs)
-  return [point('workersAlive', '', alive.length), point('workersKnown', '', expected.length)]
+  const total = (of: (worker: WorkerRow) => number): number => alive.reduce((all, worker) => all + of(worker), 0)
+  const slots = total((worker) => worker.slots)
+  const busy = total(({ running, queued }) => running + queued)
+  const claims = alive.flatMap(({ claimP95Ms }) => (claimP95Ms === null ? [] : [claimP95Ms]))
+  return [
+    point('workersAlive', '', alive.length),
+    point('workersKnown', '', expected.length),
+    ...(slots > 0 ? [point('poolUse', '', busy / slots)] : []),
+    ...(claims.length > 0 ? [point('claimP95', '', Math.max(...claims))] : [])
+  ]
+}
+
+function serverPoints({ server }: QueueReading): Point[] {
+  if (!server) return []
+  const { sessions, mostSessions, threadsRunning } = server
+  return [
+    ...(mostSessions > 0 ? [point('databaseUse', '', sessions / mostSessions)] : []),
+    ...(threadsRunning === null ? [] : [point('threadsRunning', '', threadsRunning)])
+  ]
+}
+
+function costPoints({ schedulesLate, costMs, costRows }: QueueReading): Point[] {
+  return [
+    ...(schedulesLate === null ? [] : [point('schedulesLate', '', schedulesLate)]),
+    point('monitorMs', '', costMs),
+    ...(costRows === null ? [] : [point('monitorRows', '', costRows)])
+  ]
 }

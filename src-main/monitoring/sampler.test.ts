@@ -52,7 +52,7 @@ let clock: ManualClock
 let ticks: Tick[]
 let states: SamplerState[]
 let calls: number
-let read: () => Promise<QueueReading>
+let read: (signal: AbortSignal) => Promise<QueueReading>
 beforeEach(() => {
   clock = new ManualClock()
   ticks = []
@@ -64,9 +64,9 @@ beforeEach(() => {
 const make = (more: Partial<SamplerOptions> = {}): Sampler =>
   createSampler({
     connectionId: 'local',
-    read: () => {
+    read: (signal) => {
       calls++
-      return read()
+      return read(signal)
     },
     clock,
     onTick: (tick) => ticks.push(tick),
@@ -184,6 +184,24 @@ describe('sampler', () => {
     expect(sampler.state).toMatchObject({ status: 'live' })
     expect(ticks).toHaveLength(1)
     await sampler.stop()
+  })
+
+  it('tells a reading that nobody waits for it any more: past its deadline, and when it stops', async () => {
+    const signals: AbortSignal[] = []
+    read = (signal) => {
+      signals.push(signal)
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(lost())))
+    }
+    const sampler = make({ deadlineMs: 10_000 })
+    sampler.start()
+    await clock.advance(9_999)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    await clock.advance(1)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+    await clock.advance(1_000)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
+    await sampler.stop()
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
   })
 
   it('does not wait for ever for a reading that never comes back', async () => {

@@ -27,7 +27,8 @@ export type SamplerState =
 
 export interface SamplerOptions {
   readonly connectionId: string
-  readonly read: () => Promise<QueueReading>
+  /** Aborted when nobody waits for the reading any more: past its deadline, or stopped. */
+  readonly read: (signal: AbortSignal) => Promise<QueueReading>
   readonly clock: Clock
   /** Default 2,000. */
   readonly everyMs?: number
@@ -66,6 +67,7 @@ export function createSampler(options: SamplerOptions): Sampler {
 
 interface Flight {
   readonly since: number
+  readonly abort: AbortController
   /** Settles with the reading, whatever came of it. */
   readonly landed: Promise<void>
 }
@@ -109,6 +111,7 @@ class LoopSampler implements Sampler {
     const run = this.run
     this.run = undefined
     run?.stopper.abort()
+    this.inFlight?.abort.abort()
     this.wake.abort()
     await run?.ended
   }
@@ -153,15 +156,20 @@ class LoopSampler implements Sampler {
   private async readOnce(started: number): Promise<QueueReading> {
     const { clock, deadlineMs = 10_000 } = this.options
     const answered = <T>(work: Promise<T>): Promise<T> =>
-      withDeadline(clock, deadlineMs, work, () => noAnswer(deadlineMs))
+      withDeadline(clock, deadlineMs, work, () => {
+        this.inFlight?.abort.abort()
+        return noAnswer(deadlineMs)
+      })
     if (this.inFlight && started - this.inFlight.since < abandonAfterMs) await answered(this.inFlight.landed)
     return answered(this.beginReading(clock.monotonic()))
   }
 
   private beginReading(since: number): Promise<QueueReading> {
-    const reading = new Promise<QueueReading>((resolve) => resolve(this.options.read()))
+    const abort = new AbortController()
+    const reading = new Promise<QueueReading>((resolve) => resolve(this.options.read(abort.signal)))
     const flight: Flight = {
       since,
+      abort,
       landed: reading.then(
         () => this.land(flight, true),
         () => this.land(flight, false)
@@ -180,7 +188,8 @@ class LoopSampler implements Sampler {
 
   private succeed(reading: QueueReading): void {
     this.failures = 0
-    this.pace.record(reading.costMs)
+    const isServerSlow = reading.limits.some(({ reason }) => reason === 'slow')
+    this.pace.record({ costMs: reading.costMs, costRows: reading.costRows, isServerSlow })
     this.lastReadingAt = this.options.clock.now()
     this.enter({ status: 'live', lastReadingAt: this.lastReadingAt })
     const tick = { connectionId: this.options.connectionId, seq: ++this.lastSeq, reading, points: pointsOf(reading) }

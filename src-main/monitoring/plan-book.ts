@@ -1,0 +1,63 @@
+import type { Clock, Probe, SqlRow, SqlValue } from '../kernel/index.ts'
+import { isCheapPlan } from './query-plan.ts'
+
+export type RunStatement = (sql: string, values: readonly SqlValue[]) => Promise<readonly SqlRow[]>
+
+/** A plan is read again when a table of the probe has grown by this. */
+const growth = 10
+/** Growth below this does not matter: a small table may be read whole. */
+const smallestRows = 2_000
+/** How old the known sizes of tables may be. They are estimates of the server's, and cheap. */
+const sizesForMs = 60_000
+/** A refused plan is read again after this: somebody may have made the index. */
+const refusedForMs = 60_000
+
+interface Verdict {
+  readonly isCheap: boolean
+  readonly rows: number
+  readonly at: number
+}
+
+/** What is known of the plans of probes on one database. */
+export class PlanBook {
+  private readonly clock: Clock
+  private readonly verdicts = new Map<string, Verdict>()
+  private readonly sizes = new Map<string, number>()
+  private sizesAt = Number.NEGATIVE_INFINITY
+
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
+
+  /** Whether the probe may run. Reads its plan when it is new, was refused a while ago, or was read for far fewer rows. Throws what `run` throws. */
+  async allows(probe: Probe, values: readonly SqlValue[], run: RunStatement): Promise<boolean> {
+    if (probe.tables.length === 0) return true
+    const rows = await this.rowsOf(probe.tables, run)
+    const now = this.clock.monotonic()
+    const known = this.verdicts.get(probe.sql)
+    if (known?.isCheap && rows < Math.max(smallestRows, known.rows) * growth) return true
+    if (known && !known.isCheap && now - known.at < refusedForMs) return false
+    const isCheap = isCheapPlan(await run(`EXPLAIN ${probe.sql}`, values))
+    this.verdicts.set(probe.sql, { isCheap, rows, at: now })
+    return isCheap
+  }
+
+  /** The largest of these tables; 0 while nothing is known. */
+  private async rowsOf(tables: readonly string[], run: RunStatement): Promise<number> {
+    for (const table of tables) if (!this.sizes.has(table)) this.sizes.set(table, 0)
+    if (this.clock.monotonic() - this.sizesAt >= sizesForMs) await this.readSizes(run)
+    return Math.max(...tables.map((table) => this.sizes.get(table) ?? 0))
+  }
+
+  private async readSizes(run: RunStatement): Promise<void> {
+    const tables = [...this.sizes.keys()]
+    this.sizesAt = this.clock.monotonic()
+    for (const row of await run(tableSizes(tables.length), tables)) {
+      this.sizes.set(String(row['name']), Number(row['estimate'] ?? 0))
+    }
+  }
+}
+
+const tableSizes = (count: number): string => `
+SELECT table_name AS name, table_rows AS estimate FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_name IN (${Array.from({ length: count }, () => '?').join(', ')})`

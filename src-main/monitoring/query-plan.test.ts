@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { expectedRowsOf, isCheapPlan, mostSorted, smallTable } from './query-plan.ts'
+
+const step = (more: Record<string, string | number | null>) => ({
+  id: '1',
+  select_type: 'SIMPLE',
+  table: 'taskdeck_task',
+  type: 'range',
+  key: 'taskdeck_task_claim',
+  rows: '1000000',
+  Extra: 'Using where; Using index',
+  ...more
+})
+
+describe('a plan', () => {
+  it('that reads a range of an index in its order is cheap, however long the range', () => {
+    expect(isCheapPlan([step({})])).toBe(true)
+  })
+
+  it.each(['ALL', 'index'])('that reads all of a table (%s) is dear, unless the table is small', (type) => {
+    expect(isCheapPlan([step({ type, rows: smallTable + 1 })])).toBe(false)
+    expect(isCheapPlan([step({ type, rows: smallTable })])).toBe(true)
+  })
+
+  it.each(['Using where; Using filesort', 'Using index; Using temporary'])('that sorts much is dear: %s', (Extra) => {
+    expect(isCheapPlan([step({ Extra, rows: mostSorted + 1 })])).toBe(false)
+    expect(isCheapPlan([step({ Extra, rows: mostSorted })])).toBe(true)
+  })
+
+  it('may sort what a LIMIT inside of it has bounded', () => {
+    const outer = step({ table: '<derived2>', type: 'ALL', rows: 2_000_000, Extra: 'Using temporary; Using filesort' })
+    expect(isCheapPlan([outer, step({})])).toBe(true)
+  })
+
+  it('is as dear as its dearest step', () => {
+    expect(isCheapPlan([step({}), step({ type: 'ALL' })])).toBe(false)
+  })
+
+  it('that reads nothing is cheap', () => {
+    expect(isCheapPlan([step({ table: null, type: null, rows: null, Extra: 'Impossible WHERE' })])).toBe(true)
+  })
+
+  it('tells how many rows each table is expected to give, in order', () => {
+    const union = step({ table: '<union1,2>', rows: null })
+    expect(expectedRowsOf([step({ rows: 7 }), step({ rows: '90' }), union])).toEqual([7, 90])
+  })
+})
