@@ -3,7 +3,7 @@ import { AppError } from '../../kernel/index.ts'
 /** What a placeholder stands for. */
 export type TemplateValues = Readonly<Record<string, string | number | null>>
 
-const placeholder = /^\{\{\s*([A-Za-z]\w*)\s*\}\}/
+const placeholder = /^\{\{\s*([^{}\\"]{0,60}?)\s*\}\}/
 
 /**
  * A JSON text with its {{placeholders}} filled in. Inside of a string a value becomes a part of that string, elsewhere it becomes a whole JSON

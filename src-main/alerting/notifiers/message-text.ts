@@ -18,10 +18,11 @@ export function messageText(message: OutgoingMessage, language: Language): Messa
   const phrases = phrasesOf(language)
   if (message.what === 'test') return { title: `[Taskdeck] ${phrases.test}`, body: phrases.testBody }
   const [first, ...rest] = message.firings
-  const what = first ? subjectOf(first, phrases) : ''
+  const subject = first ? subjectOf(first, phrases) : ''
   const more = rest.length > 0 ? fill(phrases.more, { n: rest.length }) : ''
+  const name = plainName(message.connection?.name ?? '')
   // "Taskdeck" stands in every message: robots may be set to take only messages with a keyword.
-  const title = `[Taskdeck] ${phrases[message.what]}: ${what}${more} · ${plainName(message.connection?.name ?? '')}`
+  const title = fill(phrases.title, { what: phrases[message.what], subject, more, name })
   const lines = message.firings.slice(0, maxFirings).map((firing) => lineOf(firing, phrases))
   return { title, body: [...lines, ...connectionLine(message, phrases)].join('\n') }
 }

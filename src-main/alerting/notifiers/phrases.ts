@@ -26,6 +26,7 @@ export interface Phrases {
   readonly units: { readonly ms: string; readonly s: string; readonly min: string; readonly h: string }
   readonly perMinute: string
   readonly ofType: string
+  readonly title: string
   readonly fired: string
   readonly repeated: string
   readonly resolved: string
@@ -70,6 +71,7 @@ const en: Phrases = {
   units: { ms: '{n} ms', s: '{n} s', min: '{n} min', h: '{n} h' },
   perMinute: '{n} tasks/min',
   ofType: ' (type {type})',
+  title: '[Taskdeck] {what}: {subject}{more} · {name}',
   fired: 'Alert',
   repeated: 'Still firing',
   resolved: 'Resolved',
@@ -114,6 +116,7 @@ const zh: Phrases = {
   units: { ms: '{n} 毫秒', s: '{n} 秒', min: '{n} 分钟', h: '{n} 小时' },
   perMinute: '{n} 个任务/分钟',
   ofType: '（类型 {type}）',
+  title: '[Taskdeck] {what}：{subject}{more} · {name}',
   fired: '告警',
   repeated: '仍在告警',
   resolved: '已恢复',

@@ -42,21 +42,17 @@ export const isLoopbackAddress = (ip: string): boolean => ip === '::1' || /^(::f
 /** Host, and port where it is not the usual one: the part that may be shown. */
 export const shownHost = ({ url }: WebhookAddress): string => url.host
 
-/** Shorter ones are words, not secrets. */
 const shortestSecret = 6
+/** `services` and `webhook` are words; taken out of every text they would make it unreadable. */
+const looksLikeToken = (piece: string): boolean =>
+  piece.length >= 16 || (piece.length >= shortestSecret && /\d/.test(piece))
 
 /** Every piece of an address that must not be seen, the longest first. */
 export function secretsOf({ url, signingSecret }: WebhookAddress): string[] {
-  const pieces = [
-    url.href,
-    url.pathname + url.search,
-    url.search,
-    url.pathname,
-    ...url.pathname.split('/'),
-    ...[...url.searchParams].flatMap(([, value]) => [value, encodeURIComponent(value.toWellFormed())]),
-    signingSecret ?? ''
-  ]
-  const secrets = new Set(pieces.filter((piece) => piece.length >= shortestSecret))
+  const values = [...url.searchParams.values()].flatMap((value) => [value, encodeURIComponent(value.toWellFormed())])
+  const whole = [url.href, url.pathname + url.search, url.search, signingSecret ?? '']
+  const pieces = [...url.pathname.split('/'), ...values].filter(looksLikeToken)
+  const secrets = new Set([...whole, ...pieces].filter((piece) => piece.length >= shortestSecret))
   return [...secrets].sort((a, b) => b.length - a.length)
 }
 
