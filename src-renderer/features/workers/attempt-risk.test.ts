@@ -61,7 +61,9 @@ describe('stuck tasks', () => {
 
   it('run longer than three times the p99 of their type, and not only for a moment', () => {
     expect(evidence(running({ startedAt: at - 9_999 }))).toBeUndefined()
-    expect(evidence(running({ startedAt: at - 20 * p99Ms }))).toMatchObject([{ kind: 'slow', times: expect.closeTo(20, 3) as number, p99Ms }])
+    expect(evidence(running({ startedAt: at - 20 * p99Ms }))).toMatchObject([
+      { kind: 'slow', times: expect.closeTo(20, 3) as number, p99Ms }
+    ])
     expect(evidence(running({ type: 'nobody.knows', startedAt: at - 3_600_000 }))).toBeUndefined()
   })
 
