@@ -1,3 +1,4 @@
+import type { DesktopNotifier } from '../alerting/notifiers/index.ts'
 import type { SecretVault } from '../connections/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import type { AppLog } from './app-log.ts'
@@ -12,6 +13,8 @@ export interface AppOptions {
   readonly clock: Clock
   /** null where the shell cannot reach the operating system's store: passwords last for the session. */
   readonly vault: SecretVault | null
+  /** Left out where there is no desktop to show notifications on; a message that should go there says so. */
+  readonly desktop?: DesktopNotifier
   readonly hostName: string
   /** The project's `resources` and `migrations`. */
   readonly resourcesDir: string

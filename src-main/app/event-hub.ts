@@ -1,4 +1,4 @@
-import type { AppEvent, Tick, WorkerLogLine } from '../contract/index.ts'
+import type { AlertState, AppEvent, Tick, WorkerLogLine } from '../contract/index.ts'
 import { AppError, pause, type Clock } from '../kernel/index.ts'
 
 /** Pages at one time; each has a mailbox of bounded size. */
@@ -13,8 +13,8 @@ const maxNotices = 20
 const paceMs = 50
 
 /**
- * What happened in the app, for every page that listens. Ticks, connections and local worker are states: a slow
- * page gets only the newest of each. Log lines, changed ids and notices pile up to a limit, then the oldest go.
+ * What happened in the app, for every page that listens. Ticks, alerts, connections and local worker are states: a slow
+ * page gets only the newest of each, and the last moment that it is to show. Log lines, changed ids and notices pile up to a limit, then the oldest go.
  */
 export class EventHub {
   private readonly mailboxes = new Set<Mailbox>()
@@ -69,8 +69,9 @@ export class EventHub {
 
 /** One page's unread events. */
 class Mailbox {
-  private readonly states = new Map<'connections' | 'localWorker', AppEvent>()
+  private readonly states = new Map<'connections' | 'localWorker' | 'show', AppEvent>()
   private readonly ticks = new Map<string, Tick>()
+  private readonly alerts = new Map<string, AlertState>()
   /** Set of ids by connection; null when there are too many to name. */
   private readonly changed = new Map<string, Set<string> | null>()
   private lines: WorkerLogLine[] = []
@@ -83,8 +84,12 @@ class Mailbox {
       case 'tick':
         this.ticks.set(event.tick.connectionId, event.tick)
         break
+      case 'alerts':
+        this.alerts.set(event.alerts.connectionId, event.alerts)
+        break
       case 'connections':
       case 'localWorker':
+      case 'show':
         this.states.set(event.kind, event)
         break
       case 'workerLog':
@@ -107,7 +112,7 @@ class Mailbox {
 
   /** Events that `next` would give now. */
   get size(): number {
-    const pieces = this.states.size + this.ticks.size + this.changed.size + this.notices.length
+    const pieces = this.states.size + this.ticks.size + this.alerts.size + this.changed.size + this.notices.length
     return pieces + (this.lines.length > 0 ? 1 : 0)
   }
 
@@ -132,6 +137,10 @@ class Mailbox {
     for (const [id, tick] of this.ticks) {
       this.ticks.delete(id)
       return { kind: 'tick', tick }
+    }
+    for (const [id, alerts] of this.alerts) {
+      this.alerts.delete(id)
+      return { kind: 'alerts', alerts }
     }
     for (const [connectionId, ids] of this.changed) {
       this.changed.delete(connectionId)

@@ -1,5 +1,6 @@
 export { createApp } from './create-app.ts'
 export type { AppOptions, TaskdeckApp } from './app-options.ts'
+export type { DesktopNotifier, MessageText } from '../alerting/notifiers/index.ts'
 export type { SecretVault } from '../connections/index.ts'
 export type { AppLog } from './app-log.ts'
 export { defaultDataDirectory } from './default-data-directory.ts'

@@ -1,5 +1,5 @@
 import { queueReading, type Snapshot, type Tick as PageTick } from '../contract/index.ts'
-import type { History } from '../history/index.ts'
+import type { History, HistoryQuery, HistoryWindow } from '../history/index.ts'
 import type { Clock, QueueReading } from '../kernel/index.ts'
 import type { Tick } from '../monitoring/index.ts'
 
@@ -53,6 +53,16 @@ export class Observations {
   async forget(connectionId: string): Promise<void> {
     this.latest.delete(connectionId)
     await this.history.remove(connectionId)
+  }
+
+  /** Some series until now, on the database's clock. */
+  async window(
+    connectionId: string,
+    { rangeMs, ...which }: Omit<HistoryQuery, 'from' | 'to'> & { readonly rangeMs: number }
+  ): Promise<HistoryWindow & { readonly from: number; readonly to: number }> {
+    const to = this.clock.now() + (this.latest.get(connectionId)?.skewMs ?? 0)
+    const from = to - rangeMs
+    return { ...(await this.history.query(connectionId, { ...which, from, to })), from, to }
   }
 
   /** Answers from history alone before the database has answered in this run. */

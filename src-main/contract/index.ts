@@ -245,6 +245,8 @@ export const event = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('localWorker'), localWorker: localWorkerView }),
   /** The state of one connection's alerts. */
   z.object({ kind: z.literal('alerts'), alerts: alertState }),
+  /** The user clicked a notification: the page shows the Overview of this connection at this moment (the database's clock). */
+  z.object({ kind: z.literal('show'), connectionId, at: z.number() }),
   z.object({ kind: z.literal('workerLog'), lines: z.array(workerLogLine) }),
   /** An operator action changed tasks; ids when they are few. */
   z.object({ kind: z.literal('tasksChanged'), connectionId, ids: z.array(taskId) }),

@@ -15,7 +15,7 @@ import { guarded, type Implementer } from './implementer.ts'
 import type { Services } from './services.ts'
 
 export function connectionProcedures(os: Implementer, services: Services) {
-  const { connections, changes, observations, log } = services
+  const { connections, changes, observations, alerts, log } = services
   return os.connections.router({
     list: os.connections.list.handler(() => connections.views()),
     test: os.connections.test.handler(({ input, signal }) => guarded(testSteps(services, input, signal), log, signal)),
@@ -23,6 +23,7 @@ export function connectionProcedures(os: Implementer, services: Services) {
     remove: os.connections.remove.handler(async ({ input }) => {
       await changes.remove(input.connectionId)
       await observations.forget(input.connectionId)
+      alerts.forget(input.connectionId)
     }),
     unlock: os.connections.unlock.handler(({ input }) => changes.unlock(input.connectionId, input.password)),
     setAccessMode: os.connections.setAccessMode.handler(({ input }) =>

@@ -1,4 +1,6 @@
+import { alertProcedures } from './alert-procedures.ts'
 import { connectionProcedures } from './connection-procedures.ts'
+import { databaseProcedures } from './database-procedures.ts'
 import { createImplementer, guarded } from './implementer.ts'
 import type { Services } from './services.ts'
 import { taskProcedures } from './task-procedures.ts'
@@ -25,6 +27,8 @@ export function createRouter(services: Services) {
     }),
     tasks: taskProcedures(os, services),
     workers: workerProcedures(os, services),
+    database: databaseProcedures(os, services),
+    alerts: alertProcedures(os, services),
     localWorker: os.localWorker.router({
       get: os.localWorker.get.handler(() => localWorker.view()),
       start: os.localWorker.start.handler(({ input }) => localWorker.start(input)),

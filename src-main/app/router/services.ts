@@ -2,6 +2,9 @@ import type { AppInfo, AppEvent } from '../../contract/index.ts'
 import type { Secrets } from '../../connections/index.ts'
 import type { Clock } from '../../kernel/index.ts'
 import type { Operations } from '../../operations/index.ts'
+import type { AuditedChange } from '../alerts/audited-change.ts'
+import type { Notifiers } from '../alerts/notifiers.ts'
+import type { QueueAlerts } from '../alerts/queue-alerts.ts'
 import type { AppLog } from '../app-log.ts'
 import type { EventHub } from '../event-hub.ts'
 import type { ConnectionChanges } from '../links/connection-changes.ts'
@@ -21,6 +24,10 @@ export interface Services {
   readonly secrets: Secrets
   readonly observations: Observations
   readonly operations: Operations
+  readonly alerts: QueueAlerts
+  readonly notifiers: Notifiers
+  /** Carries out a change to how Taskdeck watches, and records it. */
+  readonly audited: <T>(change: AuditedChange, work: () => T | Promise<T>) => Promise<T>
   readonly localWorker: LocalWorker
   readonly settings: SettingsFile
   readonly places: DatabasePlaces

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { app, BrowserWindow, dialog, session } from 'electron'
 import { createApp, defaultDataDirectory, type TaskdeckApp } from '../../app/index.ts'
 import { systemClock, toAppError, withDeadline } from '../../kernel/index.ts'
+import { createDesktopNotifier } from './desktop-notifications.ts'
 import { registerAppScheme, serveAppScheme } from './app-scheme.ts'
 import { parseLaunchArguments } from './launch-arguments.ts'
 import { lockAllContents, lockSession } from './lockdown.ts'
@@ -60,6 +61,7 @@ async function start(): Promise<void> {
     version: app.getVersion(),
     clock: systemClock,
     vault: await createVault(),
+    desktop: createDesktopNotifier(),
     hostName: hostname(),
     resourcesDir: join(projectRoot, 'resources'),
     migrationsDir: join(projectRoot, 'migrations'),

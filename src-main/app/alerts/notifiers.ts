@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import {
+  Courier,
+  deliveryBy,
+  parseWebhookAddress,
+  phrasesOf,
+  requireUsableTemplate,
+  secretsOf,
+  shownHost,
+  type DesktopNotifier,
+  type Language,
+  type MessageConnection,
+  type OutgoingMessage,
+  type WebhookAddress
+} from '../../alerting/notifiers/index.ts'
+import type { IncidentMessage, NotifierRecords, StoredNotifier } from '../../alerting/index.ts'
+import type { Secrets, SecretTarget } from '../../connections/index.ts'
+import type { notifierDraft } from '../../contract/index.ts'
+import { AppError, type Clock, type Delivery, type Notifier } from '../../kernel/index.ts'
+import type { AppLog } from '../app-log.ts'
+
+export type ParsedNotifierDraft = z.output<typeof notifierDraft>
+
+export interface NotifiersOptions {
+  readonly clock: Clock
+  readonly log: AppLog
+  readonly records: NotifierRecords
+  readonly secrets: Secrets
+  readonly desktop: DesktopNotifier | null
+  readonly language: () => Language
+  /** undefined once it is gone. */
+  readonly connection: (connectionId: string) => MessageConnection | undefined
+  /** The user clicked a desktop notification: the moment is on the clock of the readings. */
+  readonly onShow: (connectionId: string, at: number) => void
+  /** A message could not be delivered, and none to this notifier since it last could. */
+  readonly onFailure: (error: AppError) => void
+}
+
+/** Who is told of alerts, and what became of it. Addresses are secrets: they enter here and never leave, but as a request. */
+export class Notifiers {
+  private readonly options: NotifiersOptions
+  private readonly courier: Courier
+  /** Those of which the user knows that they fail. */
+  private readonly failing = new Set<string>()
+
+  constructor(options: NotifiersOptions) {
+    const { clock, log, desktop, language } = options
+    this.options = options
+    const attempt = deliveryBy({
+      ...{ clock, desktop, language },
+      addressOf: (notifier) => this.address(notifier),
+      onClick: ({ connection, at }) => connection && options.onShow(connection.id, at),
+      redact: (text) => log.redact(text),
+      onBug: (error) => log.bug(error)
+    })
+    const answerText: Courier['options']['answerText'] = (answer) => phrasesOf(language()).answers[answer]
+    this.courier = new Courier({ clock, attempt, answerText, record: (delivery) => this.record(delivery) })
+    this.endUnfinished()
+  }
+
+  async list(): Promise<Notifier[]> {
+    return Promise.all(this.options.records.notifiers().map((stored) => this.view(stored)))
+  }
+
+  /** Throws INVALID_INPUT, LIMIT_REACHED, NOT_FOUND, VAULT_UNAVAILABLE, and what the two files throw; then nothing changed. */
+  async save(draft: ParsedNotifierDraft): Promise<void> {
+    const { records } = this.options
+    const known = draft.id === null ? null : this.stored(draft.id)
+    requireUsableTemplate(draft.format === 'json' ? draft.template : '')
+    const address = draft.kind === 'webhook' && draft.address !== null ? parseWebhookAddress(draft.address) : null
+    const host = draft.kind === 'desktop' ? null : address ? shownHost(address) : (known?.host ?? null)
+    if (draft.kind === 'webhook' && host === null) throw addressMissing()
+    const { name, kind, format, template, enabled } = draft
+    const stored = { id: known?.id ?? randomUUID(), name, kind, format, template, enabled, host }
+    records.saveNotifier(stored)
+    this.failing.delete(stored.id)
+    try {
+      await this.keepAddress(stored, address, draft)
+    } catch (error) {
+      if (known) records.saveNotifier(known)
+      else records.removeNotifier(stored.id)
+      throw error
+    }
+  }
+
+  /** Throws NOT_FOUND, and what the two files throw. */
+  async remove(notifierId: string): Promise<void> {
+    this.stored(notifierId)
+    await this.options.secrets.forget(secretId(notifierId))
+    this.options.records.removeNotifier(notifierId)
+  }
+
+  /** One message, one try. Throws NOT_FOUND. */
+  async test(notifierId: string): Promise<Delivery> {
+    const { clock } = this.options
+    const message = { what: 'test', connection: null, incidentId: null, firings: [], at: clock.now() } as const
+    return this.courier.sendNow(await this.view(this.stored(notifierId)), message)
+  }
+
+  deliveries(): Delivery[] {
+    return this.options.records.deliveries()
+  }
+
+  /** Never throws; what comes of it is in the deliveries. */
+  tell({ what, connectionId, at, incident, firings }: IncidentMessage): void {
+    const { records, log, connection } = this.options
+    const about = connection(connectionId)
+    if (!about) return
+    const message: OutgoingMessage = { what, connection: about, incidentId: incident.id, firings, at }
+    try {
+      const enabled = records.notifiers().filter((notifier) => notifier.enabled)
+      // Where an address is plays no part in sending.
+      for (const stored of enabled) this.courier.send({ ...stored, address: 'none' }, message)
+    } catch (error) {
+      log.bug(error)
+    }
+  }
+
+  stop(): Promise<void> {
+    return this.courier.stop()
+  }
+
+  private record(delivery: Delivery): void {
+    const { records } = this.options
+    records.saveDelivery(delivery)
+    const { notifierId, status, what } = delivery
+    if (status === 'delivered') this.failing.delete(notifierId)
+    if (status !== 'failed' || what === 'test' || this.failing.has(notifierId)) return
+    this.failing.add(notifierId)
+    this.options.onFailure(deliveryFailed(this.find(notifierId)?.name ?? '', delivery.answer))
+  }
+
+  /** The app ended, or was killed, in the middle of these. */
+  private endUnfinished(): void {
+    const { records, language } = this.options
+    const answer = phrasesOf(language()).answers.stopped
+    const unfinished = records.deliveries().filter(({ status }) => status === 'sending')
+    for (const delivery of unfinished) records.saveDelivery({ ...delivery, status: 'failed', answer })
+  }
+
+  private find(notifierId: string): StoredNotifier | undefined {
+    return this.options.records.notifiers().find(({ id }) => id === notifierId)
+  }
+
+  private stored(notifierId: string): StoredNotifier {
+    const stored = this.find(notifierId)
+    if (!stored) throw new AppError('NOT_FOUND', 'user', 'This notifier does not exist (any more).')
+    return stored
+  }
+
+  private async view(stored: StoredNotifier): Promise<Notifier> {
+    const { id, host } = stored
+    const address = host === null ? 'none' : await this.options.secrets.place(secretId(id), targetOf(host))
+    return { ...stored, address }
+  }
+
+  private async keepAddress(
+    { id, host }: StoredNotifier,
+    address: WebhookAddress | null,
+    draft: ParsedNotifierDraft
+  ): Promise<void> {
+    const { secrets } = this.options
+    if (host === null) return secrets.forget(secretId(id))
+    if (!address || draft.address === null) return
+    this.hide(address)
+    const secret = { password: draft.address.trim(), place: draft.keepAddress }
+    await secrets.keep(secretId(id), targetOf(host), secret)
+  }
+
+  private async address({ id, host }: Notifier): Promise<WebhookAddress | null> {
+    const text = host === null ? null : await this.options.secrets.password(secretId(id), targetOf(host))
+    if (text === null) return null
+    const address = parseWebhookAddress(text)
+    this.hide(address)
+    return address
+  }
+
+  /** From now on no text that the app writes or shows holds a piece of it. */
+  private hide(address: WebhookAddress): void {
+    for (const secret of secretsOf(address)) this.options.log.hide(secret)
+  }
+}
+
+/** Beside the passwords of connections, whose ids hold no colon. */
+const secretId = (notifierId: string): string => `notifier:${notifierId}`
+
+/** An address is used for the host that is shown, and for no other. */
+const targetOf = (host: string): SecretTarget => ({ host, port: 0, user: '' })
+
+const addressMissing = (): AppError =>
+  new AppError('INVALID_INPUT', 'user', 'Enter the address of the webhook.', { details: { field: 'address' } })
+
+const deliveryFailed = (name: string, answer: string): AppError =>
+  new AppError('DELIVERY_FAILED', 'operational', `${name} could not be told of an alert. ${answer}`, {
+    details: { name, answer }
+  })

@@ -1,0 +1,224 @@
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { openAlerts } from '../alerting/index.ts'
+import type { AppEvent, AppInfo, ConnectionView } from '../contract/index.ts'
+import { AppError, withDeadline, type QueueReading, type StopStack } from '../kernel/index.ts'
+import { createOperations, type Operations } from '../operations/index.ts'
+import { AfterTick } from './after-tick.ts'
+import { audited, type AuditedOptions } from './alerts/audited-change.ts'
+import { messageLanguage } from './alerts/message-language.ts'
+import { Notifiers } from './alerts/notifiers.ts'
+import { QueueAlerts } from './alerts/queue-alerts.ts'
+import type { AppLog } from './app-log.ts'
+import type { AppOptions } from './app-options.ts'
+import { EventHub } from './event-hub.ts'
+import { ConnectionChanges } from './links/connection-changes.ts'
+import { Connections } from './links/connections.ts'
+import { Notices } from './notices.ts'
+import { Observations } from './observations.ts'
+import { openFiles, type AppFiles } from './open-files.ts'
+import { toProblem } from './problem.ts'
+import type { Services } from './router/index.ts'
+import { makeSampleImport } from './sample-import.ts'
+import { LocalWorker } from './worker/local-worker.ts'
+
+/** Running tasks get this long when the app ends, then they are handed back. */
+const workerGraceMs = 3_500
+/**
+ * For leaving all databases when the app ends. One that never answers must not keep it: leases end, and servers close silent sessions, by
+ * themselves.
+ */
+const leaveDeadlineMs = 4_500
+
+/** What everything else is built on. */
+interface Ground {
+  readonly options: AppOptions
+  readonly log: AppLog
+  readonly notices: Notices
+  readonly files: AppFiles
+  readonly observations: Observations
+  readonly operations: Operations
+  readonly auditing: AuditedOptions
+  readonly running: StopStack
+}
+
+/** The parts that know of each other. */
+interface Parts {
+  readonly connections: Connections
+  readonly localWorker: LocalWorker
+  readonly alerts: QueueAlerts
+  readonly notifiers: Notifiers
+  readonly hub: EventHub
+}
+
+/** Opens the files, makes the parts and connects them; what is to be ended goes on `running`. */
+export async function assemble(options: AppOptions, log: AppLog, running: StopStack): Promise<Services> {
+  const { clock, dataDir } = options
+  const notices = new Notices(log)
+  const files = await openFiles(options, notices, running)
+  const onUnrecorded = (error: AppError): void => notices.add(error)
+  const observations = new Observations(files.history, clock)
+  const operations = createOperations({ audit: files.audit, clock, onUnrecorded })
+  const auditing = { audit: files.audit, actor: userInfo().username, onUnrecorded }
+  const ground = { options, log, notices, files, observations, operations, auditing, running }
+  const parts = connectParts(ground)
+  const places = placesOf(options)
+  const { stored, secrets, settings } = files
+  const { connections } = parts
+  const changes = new ConnectionChanges({ clock, places, connections, log, stored, secrets })
+  await connections.start()
+
+  const sampleImportFile = await makeSampleImport(options, log)
+  return {
+    ...{ ...parts, clock, log, changes, observations, operations, settings, places, secrets },
+    artifactDir: join(dataDir, 'artifacts'),
+    hostName: options.hostName,
+    actor: auditing.actor,
+    validateOutputs: options.validateOutputs ?? false,
+    publish: (event) => parts.hub.publish(event),
+    audited: (change, work) => audited(auditing, change, work),
+    info: () => infoOf(ground, sampleImportFile)
+  }
+}
+
+/** Each is used by the others only once all are there. */
+function connectParts(ground: Ground): Parts {
+  const { options, log, notices, observations, operations, running } = ground
+  const publish = (event: AppEvent): void => parts.hub.publish(event)
+  const afterTick = new AfterTick({ clock: options.clock, log, operations, publish })
+  const hub = new EventHub(options.clock, () => currentEvents(parts, observations))
+  const parts: Parts = {
+    hub,
+    ...makeAlerts(ground, () => parts),
+    connections: makeConnections(ground, { afterTick, parts: () => parts }),
+    localWorker: makeLocalWorker(ground, () => parts)
+  }
+  notices.publishTo(hub)
+  running.add(() => parts.alerts.stop())
+  running.add(() => hub.close())
+  running.add(() => leaveDatabases(parts, ground))
+  return parts
+}
+
+function makeConnections(
+  { options, log, files, observations }: Ground,
+  { afterTick, parts }: { afterTick: AfterTick; parts: () => Parts }
+): Connections {
+  const { stored, secrets } = files
+  return new Connections({
+    ...{
+      clock: options.clock,
+      places: placesOf(options),
+      localFile: localFileIn(options.dataDir),
+      log,
+      stored,
+      secrets
+    },
+    onChange() {
+      const { hub, alerts, connections } = parts()
+      const views = connections.views()
+      alerts.follow(views)
+      hub.publish({ kind: 'connections', connections: views })
+    },
+    onTick(tick, { store, accessMode }) {
+      const { hub, alerts } = parts()
+      hub.publish({ kind: 'tick', tick: observations.take(tick) })
+      alerts.take(tick)
+      if (accessMode === 'read-write') afterTick.begin(tick.connectionId, tick.reading, store)
+    },
+    lastKnownAt: (id) => observations.lastKnownAt(id),
+    onClosing: (id) => parts().localWorker.leave(id),
+    onMoved: (id) => observations.forget(id)
+  })
+}
+
+function makeLocalWorker({ options, log, observations }: Ground, parts: () => Parts): LocalWorker {
+  const { clock, dataDir, version } = options
+  return new LocalWorker({
+    ...{ clock, places: placesOf(options), localFile: localFileIn(dataDir), log, version },
+    artifactDir: join(dataDir, 'artifacts'),
+    graceMs: workerGraceMs,
+    publish: (event) => parts().hub.publish(event),
+    login(connectionId) {
+      const { connections } = parts()
+      connections.requireWritable(connectionId)
+      return connections.login(connectionId)
+    },
+    waiting: (connectionId) => waitingIn(observations.reading(connectionId))
+  })
+}
+
+function makeAlerts(
+  { options, log, notices, files, observations, auditing }: Ground,
+  parts: () => Parts
+): Pick<Parts, 'alerts' | 'notifiers'> {
+  const { clock, dataDir, desktop = null } = options
+  const { alerts: rules, notice } = openAlerts({
+    clock,
+    file: join(dataDir, 'alerts.sqlite'),
+    migrationsDir: join(options.migrationsDir, 'cache'),
+    onNotice: (error) => notices.add(error),
+    onChange: (connectionId) => parts().alerts.tell(connectionId),
+    onMessage: (message) => parts().notifiers.tell(message)
+  })
+  if (notice) notices.add(notice)
+  const notifiers = new Notifiers({
+    ...{ clock, log, desktop, secrets: files.secrets, records: rules.records },
+    language: () => messageLanguage(files.settings.get().language),
+    connection: (id) =>
+      parts()
+        .connections.views()
+        .find((view) => view.id === id),
+    onShow: (connectionId, at) => parts().hub.publish({ kind: 'show', connectionId, at }),
+    onFailure: (error) => notices.add(error)
+  })
+  const alerts = new QueueAlerts({
+    ...{ log, notifiers, observations, auditing, alerts: rules },
+    publish: (event) => parts().hub.publish(event),
+    hasPages: () => parts().hub.subscribers > 0
+  })
+  rules.start()
+  return { alerts, notifiers }
+}
+
+/** What a page has to know before any change makes sense. */
+function currentEvents({ connections, localWorker, alerts }: Parts, observations: Observations): AppEvent[] {
+  const views: ConnectionView[] = connections.views()
+  return [
+    { kind: 'connections', connections: views },
+    { kind: 'localWorker', localWorker: localWorker.view() },
+    ...observations.ticks().map((tick): AppEvent => ({ kind: 'tick', tick })),
+    ...alerts.events(views.map(({ id }) => id))
+  ]
+}
+
+async function leaveDatabases({ connections, localWorker }: Parts, { options, log }: Ground): Promise<void> {
+  const late = (): AppError =>
+    new AppError('CONNECTION_LOST', 'operational', 'A database did not answer while Taskdeck left it.')
+  const left = Promise.all([connections.stop(), localWorker.stop()])
+  await withDeadline(options.clock, leaveDeadlineMs, left, late).catch((error: unknown) => {
+    log.write('warn', toProblem(error, log).message)
+  })
+}
+
+const localFileIn = (dataDir: string): string => join(dataDir, 'queue.sqlite')
+
+const placesOf = ({ clock, migrationsDir }: AppOptions): Services['places'] => ({ clock, migrationsDir })
+
+const noVault: AppInfo['vault'] = { persistent: false, name: '', reason: 'browser' }
+
+function infoOf({ options, files, notices }: Ground, sampleImportFile: string | null): AppInfo {
+  const { vault, version, shell, dataDir } = options
+  return {
+    ...{ version, shell, sampleImportFile },
+    notices: notices.all(),
+    vault: vault ? { persistent: vault.persistent, name: vault.name, reason: vault.reason } : noVault,
+    settings: files.settings.get(),
+    localQueueFile: localFileIn(dataDir)
+  }
+}
+
+function waitingIn(reading: QueueReading | undefined): number {
+  const waiting = reading?.depth.filter(({ state }) => state === 'QUEUED' || state === 'RETRY_WAIT') ?? []
+  return waiting.reduce((total, { count }) => total + count, 0)
+}
