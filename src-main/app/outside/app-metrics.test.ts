@@ -36,7 +36,7 @@ const busy = emptyReading({
   duration: { p50: 100, p95: 200, p99: 300 },
   workers: [liveWorker(), liveWorker({ id: 'silent', lastHeartbeatAt: 0 })],
   costMs: 12,
-  limits: [{ probe: 'depth', reason: 'budget', index: null }]
+  limits: [{ probe: 'schedules', reason: 'budget', index: null }]
 })
 
 describe('the metrics of the app', () => {

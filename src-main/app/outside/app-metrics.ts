@@ -7,6 +7,7 @@ import {
   type GaugeSample
 } from '../../queue/metrics/index.ts'
 import type { MetricsPage } from '../../queue/metrics/index.ts'
+import { leastAccurate } from './least-accurate.ts'
 import { hasFigures, linkUp, type SeenQueue } from './seen-queue.ts'
 
 /** Types of one connection with series of their own: the first that are met; later ones count as `other`. */
@@ -199,8 +200,6 @@ const accuracyLabels = { exact: 'exact', atLeast: 'at_least', about: 'about' } a
   Accuracy,
   string
 >
-const leastAccurate: readonly Accuracy[] = ['exact', 'atLeast', 'about']
-
 /** The states of each type that the reading has points for, and under `other` the rest. */
 function taskSamples(
   { points, reading }: NonNullable<SeenQueue['tick']>,
@@ -211,9 +210,8 @@ function taskSamples(
   const add = (type: string, state: string, { count, accuracy }: { count: number; accuracy: Accuracy }): void => {
     const key = `${state} ${type}`
     const known = totals.get(key)
-    const worse =
-      leastAccurate[Math.max(leastAccurate.indexOf(accuracy), leastAccurate.indexOf(known?.accuracy ?? 'exact'))]
-    totals.set(key, { type, state, count: (known?.count ?? 0) + count, accuracy: worse ?? accuracy })
+    const all = leastAccurate([known?.accuracy, accuracy])
+    totals.set(key, { type, state, count: (known?.count ?? 0) + count, accuracy: all })
   }
   const counted = new Set<string>()
   for (const { type, state, count, accuracy = 'exact' } of reading.depth) {

@@ -1,4 +1,4 @@
-import type { AlertState, AppEvent, ConnectionView, Tick } from '../../contract/index.ts'
+import type { AlertState, ConnectionView, Tick } from '../../contract/index.ts'
 import type { Clock } from '../../kernel/index.ts'
 import { Diary, type DiaryEntry } from './diary.ts'
 import type { SeenQueue } from './seen-queue.ts'
@@ -10,9 +10,8 @@ interface Taken {
 
 export interface WatcherOptions {
   readonly clock: Clock
-  /** The events of the app, as a page gets them. */
-  readonly events: (signal: AbortSignal) => AsyncIterable<AppEvent>
   readonly connections: () => readonly ConnectionView[]
+  readonly alerts: (connectionId: string) => AlertState
 }
 
 /** What the app shows outside of its page comes from here: the newest of each connection, and a diary of what changed. */
@@ -20,62 +19,44 @@ export class Watcher {
   private readonly options: WatcherOptions
   private readonly diary: Diary
   private readonly taken = new Map<string, Taken>()
-  private readonly alerts = new Map<string, AlertState>()
-  private run: { readonly stopper: AbortController; readonly ended: Promise<void> } | undefined
 
   constructor(options: WatcherOptions) {
     this.options = options
     this.diary = new Diary(options.clock)
   }
 
-  /** Does nothing while it runs. */
-  start(): void {
-    if (this.run) return
-    const stopper = new AbortController()
-    this.run = { stopper, ended: this.listen(stopper.signal) }
+  /** A reading came. */
+  take(tick: Tick): void {
+    this.taken.set(tick.connectionId, { tick, at: this.options.clock.monotonic() })
+    this.diary.noteLimits(tick.connectionId, tick.reading.limits)
   }
 
-  async stop(): Promise<void> {
-    this.run?.stopper.abort()
-    await this.run?.ended
+  /** A connection came, went, or its link changed. */
+  follow(views: readonly ConnectionView[]): void {
+    const ids = new Set(views.map(({ id }) => id))
+    for (const id of this.taken.keys()) if (!ids.has(id)) this.taken.delete(id)
+    this.diary.keepOnly(ids)
+    for (const view of views) this.diary.noteLink(view)
+  }
+
+  /** Its settings lead to another database from now on. */
+  forget(connectionId: string): void {
+    this.taken.delete(connectionId)
   }
 
   seen(): SeenQueue[] {
-    const { clock, connections } = this.options
-    const now = clock.monotonic()
-    return connections().map((view) => {
-      const taken = this.taken.get(view.id)
-      return { view, tick: taken?.tick, ageMs: taken ? now - taken.at : null, alerts: this.alerts.get(view.id) }
-    })
+    return this.options.connections().map((view) => this.seenOf(view))
   }
 
+  seenOf(view: ConnectionView): SeenQueue {
+    const { clock, alerts } = this.options
+    const taken = this.taken.get(view.id)
+    const ageMs = taken ? clock.monotonic() - taken.at : null
+    return { view, tick: taken?.tick, ageMs, alerts: alerts(view.id) }
+  }
+
+  /** Oldest first; by the app's clock, both ends included. */
   entries(connectionId: string, from: number, to: number): DiaryEntry[] {
     return this.diary.entries(connectionId, from, to)
-  }
-
-  private async listen(signal: AbortSignal): Promise<void> {
-    for await (const event of this.options.events(signal)) this.take(event)
-  }
-
-  private take(event: AppEvent): void {
-    switch (event.kind) {
-      case 'tick':
-        this.taken.set(event.tick.connectionId, { tick: event.tick, at: this.options.clock.monotonic() })
-        this.diary.noteLimits(event.tick.connectionId, event.tick.reading.limits)
-        break
-      case 'alerts':
-        this.alerts.set(event.alerts.connectionId, event.alerts)
-        break
-      case 'connections':
-        this.keepOnly(event.connections)
-        for (const view of event.connections) this.diary.noteLink(view)
-    }
-  }
-
-  /** What is gone, or leads to another database now, has no figures: the id may come again. */
-  private keepOnly(views: readonly ConnectionView[]): void {
-    const ids = new Set(views.map(({ id }) => id))
-    for (const known of [this.taken, this.alerts]) for (const id of known.keys()) if (!ids.has(id)) known.delete(id)
-    this.diary.keepOnly(ids)
   }
 }

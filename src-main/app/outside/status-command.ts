@@ -1,0 +1,59 @@
+import { withDeadline, AppError, toAppError, type Clock } from '../../kernel/index.ts'
+import type { DatabasePlaces } from '../links/open-queue.ts'
+import { askApp } from './ask-app.ts'
+import { lookByItself, type LookOptions } from './look-by-itself.ts'
+import { parseStatusArguments, statusUsage, type StatusArguments } from './status-arguments.ts'
+import { statusPlace } from './status-place.ts'
+import type { StatusReport } from './status-report.ts'
+import { textOf } from './status-text.ts'
+
+/** For scripts. What cannot be told is no "all well". */
+export const statusExitCodes = { well: 0, trouble: 1, unknown: 2 } as const
+
+export interface StatusCommand {
+  readonly args: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+  readonly cwd: string
+  readonly platform: NodeJS.Platform
+  readonly clock: Clock
+  readonly places: DatabasePlaces
+  readonly version: string
+}
+
+export interface StatusOutcome {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The whole command but for its process; never throws. */
+export async function runStatus(command: StatusCommand): Promise<StatusOutcome> {
+  const asJson = command.args.includes('--json')
+  try {
+    const given = parseStatusArguments(command.args, command)
+    if (given.help) return { exitCode: 0, stdout: statusUsage, stderr: '' }
+    const late = (): AppError =>
+      new AppError('CONNECT_TIMEOUT', 'operational', `No answer within ${given.timeoutMs / 1_000} s (--timeout).`)
+    const report = await withDeadline(command.clock, given.timeoutMs, reportFor(given, command), late)
+    const stdout = asJson ? `${JSON.stringify(report)}\n` : textOf(report)
+    return { exitCode: statusExitCodes[report.verdict], stdout, stderr: '' }
+  } catch (error) {
+    return refusalOf(toAppError(error), asJson)
+  }
+}
+
+async function reportFor({ target, dataDir }: StatusArguments, command: StatusCommand): Promise<StatusReport> {
+  const { clock, platform, env, places, version } = command
+  const options: LookOptions = { dataDir, places, version, password: env['TASKDECK_PASSWORD'] }
+  if (target.kind !== 'connection') return lookByItself(target, options)
+  const place = statusPlace(dataDir, platform)
+  const report = place === null ? undefined : await askApp(place, target.name, clock)
+  return report ?? lookByItself(target, options)
+}
+
+/** A bug's text is for whoever mends it; nothing else is known of what it may hold. */
+function refusalOf({ code, kind, message, stack }: AppError, asJson: boolean): StatusOutcome {
+  const said = kind === 'bug' ? `bug: ${stack ?? message}` : message
+  const stdout = asJson ? `${JSON.stringify({ format: 1, verdict: 'unknown', error: { code, message } })}\n` : ''
+  return { exitCode: statusExitCodes.unknown, stdout, stderr: `${said}\n` }
+}

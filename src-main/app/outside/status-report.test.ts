@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import type { AlertState } from '../../contract/index.ts'
+import type { QueueReading } from '../../kernel/index.ts'
+import { emptyReading, liveWorker } from '../../kernel/reading.fixture.ts'
+import { pointsOf } from '../../monitoring/index.ts'
+import { judgeByDefaults } from './judge-by-defaults.ts'
+import { connectionView } from './outside.fixture.ts'
+import { reportOfSeen, statusReport, type StatusReport } from './status-report.ts'
+import { duration, textOf } from './status-text.ts'
+
+const noAlerts: AlertState = { connectionId: 'orders', rules: [], open: [], silences: [] }
+
+function report(reading: QueueReading | null, alerts?: AlertState, changes = {}): StatusReport {
+  const view = connectionView(changes)
+  const tick = reading ? { connectionId: view.id, seq: 1, reading, points: pointsOf(reading) } : undefined
+  const made = reportOfSeen({ view, tick, ageMs: reading ? 1_500 : null, alerts }, '1.2.3', judgeByDefaults)
+  // What crosses the socket is read back by this.
+  return statusReport.parse(JSON.parse(JSON.stringify(made)))
+}
+
+const late = emptyReading({
+  depth: [
+    { type: 'mail', state: 'QUEUED', count: 50_000, accuracy: 'atLeast' },
+    { type: 'mail', state: 'RUNNING', count: 2 }
+  ],
+  oldest: [{ type: 'mail', taskId: '7', ageMs: 725_000 }],
+  workers: [liveWorker()]
+})
+
+const firing = (changes: object = {}) => ({
+  ...{ id: 'f', ruleId: 'r', signal: 'oldestMs' as const, type: '', above: 300_000, since: 5_000 },
+  ...{ firedAt: 65_000, resolvedAt: null, peak: 800_000, value: 725_000, silenced: false },
+  ...changes
+})
+const incidentOf = (...firings: ReturnType<typeof firing>[]): AlertState => ({
+  ...noAlerts,
+  open: [{ id: 'i', connectionId: 'orders', openedAt: 5_000, resolvedAt: null, acknowledged: null, firings }]
+})
+
+describe('the verdict', () => {
+  it('is that all is well when no rule fires, whatever the default thresholds say', () => {
+    expect(report(late, noAlerts)).toMatchObject({ verdict: 'well', judgedBy: 'rules', troubles: [], unknown: null })
+  })
+
+  it('is trouble while a rule fires, with its value, threshold and beginning', () => {
+    expect(report(late, incidentOf(firing()))).toMatchObject({
+      verdict: 'trouble',
+      judgedBy: 'rules',
+      troubles: [{ signal: 'oldestMs', value: 725_000, above: 300_000, since: 5_000, silenced: false }]
+    })
+  })
+
+  it('takes no account of what has resolved, is pending, or is silenced, and shows the silenced', () => {
+    const open = incidentOf(firing({ resolvedAt: 9 }), firing({ firedAt: null }), firing({ silenced: true }))
+    expect(report(late, open)).toMatchObject({ verdict: 'well', troubles: [{ silenced: true }] })
+  })
+
+  it('without rules is that of the default thresholds', () => {
+    expect(report(late)).toMatchObject({
+      verdict: 'trouble',
+      judgedBy: 'defaults',
+      troubles: [{ signal: 'oldestMs', value: 725_000, above: 300_000, since: null }]
+    })
+    const silent = emptyReading({ workers: [liveWorker({ lastHeartbeatAt: 0 })] })
+    expect(report(silent)).toMatchObject({ verdict: 'trouble', troubles: [{ signal: 'workersSilent', value: 1 }] })
+    expect(report(emptyReading())).toMatchObject({ verdict: 'well', troubles: [] })
+  })
+
+  it('does not call a full pool trouble after a single look', () => {
+    const full = emptyReading({
+      depth: [{ type: 'mail', state: 'RUNNING', count: 4 }],
+      workers: [liveWorker({ slots: 4, running: 4, queued: 4 })]
+    })
+    expect(report(full).verdict).toBe('well')
+  })
+
+  it.each([
+    [
+      'lost',
+      {
+        status: 'lost',
+        since: 1,
+        nextTryAt: 2,
+        failures: 3,
+        problem: { code: 'HOST_UNKNOWN', kind: 'operational', message: 'No such host.', details: {} }
+      },
+      'HOST_UNKNOWN: No such host.'
+    ],
+    ['without its tables', { status: 'schema', schema: 'missing', version: 0, latest: 1 }, 'tables missing'],
+    ['without its password', { status: 'locked', problem: null }, 'no password'],
+    ['connecting', { status: 'connecting' }, 'connecting']
+  ])('is unknown for a link that is %s, though there are older figures', (_how, link, why) => {
+    const made = report(late, noAlerts, { link })
+    expect(made).toMatchObject({ verdict: 'unknown', readingAt: null, depth: [] })
+    expect(made.unknown).toContain(why)
+    expect(Object.values(made.figures).filter((value) => value !== null)).toEqual([])
+  })
+
+  it('is unknown when a figure that it needs was held back', () => {
+    const view = connectionView()
+    const reading = emptyReading({ limits: [{ probe: 'oldest', reason: 'timeout', index: null }] })
+    const points = pointsOf(reading).filter(({ metric }) => metric !== 'oldestMs')
+    const tick = { connectionId: view.id, seq: 1, reading, points }
+    const made = reportOfSeen({ view, tick, ageMs: 0, alerts: noAlerts }, '1', judgeByDefaults)
+    expect(made).toMatchObject({ verdict: 'unknown', figures: { oldestMs: null } })
+    expect(made.unknown).toContain('oldestMs')
+    expect(made.unknown).toContain('oldest (timeout)')
+  })
+})
+
+describe('the text', () => {
+  it('says what is wrong first, then the figures with how sure they are', () => {
+    expect(textOf(report(late))).toBe(
+      [
+        'Orders (production, MariaDB 10.11.19): something is wrong',
+        '  oldest waiting 12 min 5 s, threshold 5 min 0 s',
+        'depth      at least 50002: QUEUED at least 50000, RUNNING 2',
+        'oldest     12 min 5 s',
+        'in, out    0, 0 a minute',
+        'failures   unknown, retries unknown (5 min)',
+        'workers    1 alive of 1',
+        '  mail: QUEUED at least 50000, RUNNING 2, oldest 12 min 5 s',
+        'read by the running Taskdeck, 1.5 s ago; judged by the default thresholds',
+        ''
+      ].join('\n')
+    )
+  })
+
+  it('repaints no terminal with what a queue is called', () => {
+    expect(textOf(report(late, noAlerts, { name: 'x\u001b[2Jy' }))).not.toContain('\u001b')
+  })
+
+  it.each([
+    [0, '0 ms'],
+    [999, '999 ms'],
+    [12_540, '12.5 s'],
+    [59_999, '60 s'],
+    [303_000, '5 min 3 s'],
+    [7_800_000, '2 h 10 min']
+  ])('writes %d ms as %s', (ms, text) => expect(duration(ms)).toBe(text))
+})

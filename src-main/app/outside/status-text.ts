@@ -1,0 +1,93 @@
+import type { AlertSignal } from '../../kernel/index.ts'
+import { printable } from '../printable.ts'
+import { leastAccurate } from './least-accurate.ts'
+import type { StatusReport, Trouble } from './status-report.ts'
+
+/** Rows of types for a terminal; `--json` has more. */
+const typesShown = 20
+
+/** The report for people, a line each; safe for a terminal. */
+export function textOf(report: StatusReport): string {
+  const { connection, verdict, unknown, troubles } = report
+  const about = [connection.environment, connection.server].filter((part) => part !== null).join(', ')
+  const lines = [
+    `${connection.name}${about === '' ? '' : ` (${about})`}: ${verdictText[verdict]}`,
+    ...(unknown === null ? [] : [`  ${unknown}`]),
+    ...troubles.map((trouble) => `  ${troubleText(trouble)}`),
+    ...(report.readingAt === null ? [] : figureLines(report)),
+    ...report.limits.map(
+      ({ probe, reason, index }) => `held back: ${probe} (${reason})${index ? `; would help: ${index}` : ''}`
+    ),
+    sourceText(report)
+  ]
+  return `${lines.map(printable).join('\n')}\n`
+}
+
+const verdictText = { well: 'all well', trouble: 'something is wrong', unknown: 'cannot tell' } as const
+
+const sourceText = ({ source, readingAgeMs, judgedBy, readingAt }: StatusReport): string => {
+  const by = source === 'app' ? 'by the running Taskdeck' : 'by this command'
+  if (readingAt === null) return `asked ${by}`
+  const age = readingAgeMs === null ? '' : `, ${duration(readingAgeMs)} ago`
+  return `read ${by}${age}; judged by ${judgedBy === 'rules' ? 'the alert rules' : 'the default thresholds'}`
+}
+
+function figureLines({ depth, figures, types }: StatusReport): string[] {
+  const count = (value: number | null | undefined): string => (value == null ? 'unknown' : String(Math.round(value)))
+  const line = (name: string, text: string): string => `${name.padEnd(10)} ${text}`
+  const states = depth.map((row) => `${row.state} ${bounded(row)}`).join(', ')
+  const total = bounded({
+    count: figures.depth ?? null,
+    accuracy: leastAccurate(depth.map(({ accuracy }) => accuracy))
+  })
+  return [
+    line('depth', `${total}${states === '' ? '' : `: ${states}`}`),
+    line('oldest', figures.oldestMs == null ? 'unknown' : duration(figures.oldestMs)),
+    line('in, out', `${count(figures.in1m)}, ${count(figures.out1m)} a minute`),
+    line('failures', `${ratio(figures.failureRate)}, retries ${ratio(figures.retryRate)} (5 min)`),
+    line('workers', `${count(figures.workersAlive)} alive of ${count(figures.workersKnown)}`),
+    ...types.slice(0, typesShown).map(({ type, depth: rows, oldestMs }) => {
+      const has = rows.length === 0 ? 'no tasks' : rows.map((row) => `${row.state} ${bounded(row)}`).join(', ')
+      return `  ${type}: ${has}${oldestMs ? `, oldest ${duration(oldestMs)}` : ''}`
+    }),
+    ...(types.length > typesShown ? [`  and ${types.length - typesShown} more types`] : [])
+  ]
+}
+
+const bounded = ({ count, accuracy }: Omit<StatusReport['depth'][number], 'state'>): string =>
+  count === null ? 'unknown' : `${{ exact: '', atLeast: 'at least ', about: 'about ' }[accuracy]}${count}`
+
+const ratio = (value: number | null | undefined): string =>
+  value == null ? 'unknown' : `${(value * 100).toFixed(1)} %`
+
+/** Of each signal, what it is called and how its numbers are written. */
+const signals: Readonly<Record<AlertSignal, readonly [name: string, unit: (value: number) => string]>> = {
+  oldestMs: ['oldest waiting', duration],
+  failureRate: ['failure rate', ratio],
+  recoveredRise: ['recovered leases, rise', String],
+  workersSilent: ['silent workers', String],
+  poolUse: ['worker slots used', ratio],
+  databaseUse: ['database sessions used', ratio],
+  claimP95: ['claims, 95th percentile', duration],
+  progressStopped: ['running tasks without an end', String],
+  growth: ['tasks a minute in beyond out', String],
+  schedulesLate: ['late schedules', String],
+  blindMs: ['without a reading', duration]
+}
+
+export function troubleText({ signal, type, value, above, since, silenced }: Trouble): string {
+  const [name, unit] = signals[signal]
+  const of = type === '' ? '' : ` of ${type}`
+  const when = since === null ? '' : ` since ${new Date(since).toISOString()}`
+  return `${name}${of} ${unit(value)}, threshold ${unit(above)}${when}${silenced ? ' (silenced)' : ''}`
+}
+
+/** 250 ms, 12.5 s, 5 min 3 s, 2 h 10 min. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  const seconds = ms / 1_000
+  if (seconds < 60) return `${Number(seconds.toFixed(1))} s`
+  const whole = Math.floor(seconds)
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`
+}
