@@ -34,6 +34,24 @@ describe('event hub', () => {
     await events.return()
   })
 
+  it('gives a slow page only the newest alerts of each connection, and the last moment to show', async () => {
+    const alerts = (connectionId: string, open: number): AppEvent => ({
+      kind: 'alerts',
+      alerts: { connectionId, rules: [], silences: [], open: Array.from({ length: open }, () => incident) }
+    })
+    const incident = { id: 'i', connectionId: 'local', openedAt: 0, resolvedAt: null, acknowledged: null, firings: [] }
+    const hub = new EventHub(instant, () => [tick('local', 0)])
+    const events = hub.subscribe()
+    await next(events)
+    for (let open = 0; open < 3; open++) hub.publish(alerts('local', open))
+    hub.publish(alerts('other', 5))
+    for (let at = 0; at < 3; at++) hub.publish({ kind: 'show', connectionId: 'local', at })
+    expect(await next(events)).toEqual({ kind: 'show', connectionId: 'local', at: 2 })
+    expect(await next(events)).toEqual(alerts('local', 2))
+    expect(await next(events)).toEqual(alerts('other', 5))
+    await events.return()
+  })
+
   it('wakes a waiting page', async () => {
     const hub = new EventHub(instant, () => [tick('local', 0)])
     const events = hub.subscribe()
