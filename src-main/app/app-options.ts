@@ -15,6 +15,8 @@ export interface AppOptions {
   readonly vault: SecretVault | null
   /** Left out where there is no desktop to show notifications on; a message that should go there says so. */
   readonly desktop?: DesktopNotifier
+  /** Port of 127.0.0.1 for what the app sees as Prometheus metrics, 0 a free one; left out or null: none. */
+  readonly metricsPort?: number | null
   readonly hostName: string
   /** The project's `resources` and `migrations`. */
   readonly resourcesDir: string
@@ -31,6 +33,8 @@ export interface TaskdeckApp {
   /** Serves the router to one page over any line of messages. */
   readonly servePage: ServePage
   readonly log: AppLog
+  /** Address of the metrics; null when there are none. */
+  readonly metricsUrl: string | null
   /** Ends everything cleanly: running tasks get their grace, files are closed. Idempotent. */
   stop(): Promise<void>
 }

@@ -17,6 +17,7 @@ import { Connections } from './links/connections.ts'
 import { Notices } from './notices.ts'
 import { Observations } from './observations.ts'
 import { openFiles, type AppFiles } from './open-files.ts'
+import { Outside } from './outside/outside.ts'
 import { toProblem } from './problem.ts'
 import type { Services } from './router/index.ts'
 import { makeSampleImport } from './sample-import.ts'
@@ -48,6 +49,7 @@ interface Parts {
   readonly localWorker: LocalWorker
   readonly alerts: QueueAlerts
   readonly notifiers: Notifiers
+  readonly outside: Outside
   readonly hub: EventHub
 }
 
@@ -66,6 +68,7 @@ export async function assemble(options: AppOptions, log: AppLog, running: StopSt
   const { stored, secrets, settings } = files
   const { connections } = parts
   const changes = new ConnectionChanges({ clock, places, connections, log, stored, secrets })
+  await parts.outside.start()
   await connections.start()
 
   const sampleImportFile = await makeSampleImport(options, log)
@@ -91,12 +94,14 @@ function connectParts(ground: Ground): Parts {
     hub,
     ...makeAlerts(ground, () => parts),
     connections: makeConnections(ground, { afterTick, parts: () => parts }),
-    localWorker: makeLocalWorker(ground, () => parts)
+    localWorker: makeLocalWorker(ground, () => parts),
+    outside: makeOutside(ground, () => parts)
   }
   notices.publishTo(hub)
   running.add(() => parts.alerts.stop())
   running.add(() => hub.close())
   running.add(() => leaveDatabases(parts, ground))
+  running.add(() => parts.outside.stop())
   return parts
 }
 
@@ -115,20 +120,26 @@ function makeConnections(
       secrets
     },
     onChange() {
-      const { hub, alerts, connections } = parts()
+      const { hub, alerts, outside, connections } = parts()
       const views = connections.views()
       alerts.follow(views)
+      outside.follow(views)
       hub.publish({ kind: 'connections', connections: views })
     },
     onTick(tick, { store, accessMode }) {
-      const { hub, alerts } = parts()
-      hub.publish({ kind: 'tick', tick: observations.take(tick) })
+      const { hub, alerts, outside } = parts()
+      const seen = observations.take(tick)
+      hub.publish({ kind: 'tick', tick: seen })
       alerts.take(tick)
+      outside.take(seen)
       if (accessMode === 'read-write') afterTick.begin(tick.connectionId, tick.reading, store)
     },
     lastKnownAt: (id) => observations.lastKnownAt(id),
     onClosing: (id) => parts().localWorker.leave(id),
-    onMoved: (id) => observations.forget(id)
+    onMoved(id) {
+      parts().outside.forget(id)
+      return observations.forget(id)
+    }
   })
 }
 
@@ -179,6 +190,15 @@ function makeAlerts(
   })
   rules.start()
   return { alerts, notifiers }
+}
+
+function makeOutside({ options, log }: Ground, parts: () => Parts): Outside {
+  const { clock, dataDir, version, metricsPort = null } = options
+  return new Outside({
+    ...{ clock, log, dataDir, version, metricsPort, platform: process.platform },
+    connections: () => parts().connections.views(),
+    alerts: (connectionId) => parts().alerts.state(connectionId)
+  })
 }
 
 /** What a page has to know before any change makes sense. */

@@ -13,7 +13,7 @@ const demoSlots = 6
 
 /**
  * The whole product without a shell. Throws FILE_UNAVAILABLE when the data folder cannot be used or another app uses
- * it; whatever else is wrong (a damaged history, a database that is away) becomes a notice or a state.
+ * it, INVALID_INPUT when the port for metrics is taken; whatever else is wrong (a damaged history, a database that is away) becomes a notice or a state.
  */
 export async function createApp(options: AppOptions): Promise<TaskdeckApp> {
   const running = new StopStack()
@@ -26,7 +26,9 @@ export async function createApp(options: AppOptions): Promise<TaskdeckApp> {
     log.write('info', `Taskdeck ${options.version} started in the ${options.shell} shell`)
     if (options.demo) await startDemo(services)
     let stopped: Promise<void> | undefined
-    return { router, log, servePage: createPageServer(router, log), stop: () => (stopped ??= stopApp(running, log)) }
+    const stop = (): Promise<void> => (stopped ??= stopApp(running, log))
+    const { metricsUrl } = services.outside
+    return { router, log, metricsUrl, servePage: createPageServer(router, log), stop }
   } catch (error) {
     await running.stop().catch((second: unknown) => log.bug(second))
     throw error

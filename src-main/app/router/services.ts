@@ -11,6 +11,7 @@ import type { ConnectionChanges } from '../links/connection-changes.ts'
 import type { Connections } from '../links/connections.ts'
 import type { DatabasePlaces } from '../links/open-queue.ts'
 import type { Observations } from '../observations.ts'
+import type { Outside } from '../outside/outside.ts'
 import type { SettingsFile } from '../settings-file.ts'
 import type { LocalWorker } from '../worker/local-worker.ts'
 
@@ -26,6 +27,7 @@ export interface Services {
   readonly operations: Operations
   readonly alerts: QueueAlerts
   readonly notifiers: Notifiers
+  readonly outside: Outside
   /** Carries out a change to how Taskdeck watches, and records it. */
   readonly audited: <T>(change: AuditedChange, work: () => T | Promise<T>) => Promise<T>
   readonly localWorker: LocalWorker

@@ -66,6 +66,7 @@ async function start(): Promise<void> {
     resourcesDir: join(projectRoot, 'resources'),
     migrationsDir: join(projectRoot, 'migrations'),
     demo: args.demo,
+    metricsPort: args.metricsPort,
     validateOutputs: process.env['TASKDECK_VALIDATE_OUTPUTS'] === '1'
   })
   // A promise that nobody awaited is a bug of ours; it must not end the tasks that run here.

@@ -50,6 +50,7 @@ async function start(args: LaunchArguments): Promise<void> {
     resourcesDir: join(projectRoot, 'resources'),
     migrationsDir: join(projectRoot, 'migrations'),
     demo: args.demo,
+    metricsPort: args.metricsPort,
     validateOutputs: process.env['TASKDECK_VALIDATE_OUTPUTS'] === '1'
   })
   running.add(() => app.stop())
@@ -65,6 +66,7 @@ async function start(args: LaunchArguments): Promise<void> {
   })
   running.add(() => server.close())
   if (stopping) return
+  if (app.metricsUrl) process.stderr.write(`Metrics: ${app.metricsUrl}\n`)
   announce(server, sessions)
   announceAgainOnEnter(server, sessions)
 }

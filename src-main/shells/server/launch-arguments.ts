@@ -8,30 +8,48 @@ export interface LaunchArguments {
   /** null is the platform's folder for application data. */
   readonly data: string | null
   readonly demo: boolean
+  /** Of the metrics, 0 chooses a free one; null: none. */
+  readonly metricsPort: number | null
 }
 
-export const usage = 'usage: server.js [--port N] [--data DIR] [--demo]'
+export const usage = 'usage: server.js [--port N] [--data DIR] [--demo] [--metrics-port N]'
 
 /** Throws INVALID_INPUT with a message that names the argument. */
 export function parseLaunchArguments(args: readonly string[]): LaunchArguments {
-  const { port, data, demo } = parse(args)
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-    throw invalid(`--port takes a number from 0 to 65535, not "${port}"`)
+  const { port, data, demo, metricsPort } = parse(args)
   if (data === '') throw invalid('--data takes the path of a folder')
-  return { port: Number(port), data: data === undefined ? null : resolve(data), demo }
+  return {
+    port: portOf('--port', port),
+    data: data === undefined ? null : resolve(data),
+    demo,
+    metricsPort: metricsPort === undefined ? null : portOf('--metrics-port', metricsPort)
+  }
 }
 
-function parse(args: readonly string[]): { port: string; data: string | undefined; demo: boolean } {
+function portOf(name: string, text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw invalid(`${name} takes a number from 0 to 65535, not "${text}"`)
+}
+
+interface Given {
+  readonly port: string
+  readonly data: string | undefined
+  readonly demo: boolean
+  readonly metricsPort: string | undefined
+}
+
+function parse(args: readonly string[]): Given {
   try {
     const { values } = parseArgs({
       args: [...args],
       options: {
         port: { type: 'string', default: '0' },
         data: { type: 'string' },
-        demo: { type: 'boolean', default: false }
+        demo: { type: 'boolean', default: false },
+        'metrics-port': { type: 'string' }
       }
     })
-    return { port: values.port, data: values.data, demo: values.demo }
+    return { port: values.port, data: values.data, demo: values.demo, metricsPort: values['metrics-port'] }
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : String(error))
   }
