@@ -1,4 +1,4 @@
-import type { Percentiles } from '../kernel/index.ts'
+import type { Accuracy, Percentiles, QueueReading, TaskState } from '../kernel/index.ts'
 
 /** Newest rows that a flow probe reads at most; of a busier window the rest is extrapolated from the time they span. */
 export const mostFlowRows = 20_000
@@ -34,6 +34,29 @@ export class FlowWindow {
     const rows = this.rows.filter((row) => row.type === type && outcomes(row.outcome))
     return Math.round(rows.reduce((sum, { count }) => sum + count, 0) * this.scale)
   }
+}
+
+/** Counts of tasks by type and state, put together from parts. */
+export class DepthSum {
+  private readonly parts = new Map<string, QueueReading['depth'][number]>()
+
+  add(type: string, state: TaskState, count: number, accuracy: Accuracy = 'exact'): void {
+    const key = `${state} ${type}`
+    const known = this.parts.get(key)
+    const sum = { type, state, count: (known?.count ?? 0) + count }
+    const worst = worse(known?.accuracy ?? 'exact', accuracy)
+    this.parts.set(key, worst === 'exact' ? sum : { ...sum, accuracy: worst })
+  }
+
+  get depth(): QueueReading['depth'] {
+    return [...this.parts.values()]
+  }
+}
+
+/** An estimate in a sum makes it one; a part that is too small makes it too small. */
+function worse(a: Accuracy, b: Accuracy): Accuracy {
+  if (a === 'about' || b === 'about') return 'about'
+  return a === 'atLeast' || b === 'atLeast' ? 'atLeast' : 'exact'
 }
 
 /** Nearest rank: each figure is a value that was measured. Null without values. */

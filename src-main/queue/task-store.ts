@@ -307,8 +307,11 @@ export interface TaskStore extends PolicyStore, DeadLetterStore, ScheduleStore {
   artifact(taskId: string, artifactId: string): Promise<Artifact | undefined>
   /** Who ran what lately, and what runs: at most `recentLimits` rows, no locks. */
   recentAttempts(window: RecentWindow): Promise<RecentAttempts>
-  /** The monitoring probes: bounded cost, no locks. Measured by `npm run bench -- monitor` (docs/performance.md). */
-  read(): Promise<QueueReading>
+  /**
+   * The monitoring probes: bounded cost, no locks. Aborting gives the reading up. Measured by `npm run bench -- monitor`
+   * (docs/performance.md).
+   */
+  read(signal?: AbortSignal): Promise<QueueReading>
 
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import type { SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
+import type { Probe, SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
 import { endingLimits } from '../../src-main/queue/dependents.ts'
 import { attemptsRunning } from '../../src-main/queue/store-mysql/attempts-window.ts'
 import { nextGroup } from '../../src-main/queue/store-mysql/claim-groups.ts'
@@ -9,7 +9,7 @@ import { firstOwner, nextOwner } from '../../src-main/queue/store-mysql/claim-ow
 import { endSuccesses } from '../../src-main/queue/store-mysql/end-successes.ts'
 import { endTasks, recordAttempts } from '../../src-main/queue/store-mysql/end-attempts.ts'
 import { countLeased, lockFreeGates } from '../../src-main/queue/store-mysql/gates.ts'
-import * as probes from '../../src-main/queue/store-mysql/reading.ts'
+import * as probes from '../../src-main/queue/store-mysql/probes.ts'
 import { storeProgress } from '../../src-main/queue/store-mysql/lease.ts'
 import { expiredLeases, passedDeadlines } from '../../src-main/queue/store-mysql/recover.ts'
 import type { ClaimedTask, TaskStore } from '../../src-main/queue/task-store.ts'
@@ -91,19 +91,37 @@ describe('query plans, with 20,000 tasks of four types', () => {
     ['the report of progress', storeProgress],
     ['the record of attempts', recordAttempts]
   ])('%s meets each task by its primary key', async (_, sql) => {
-    const values = sql === endSuccesses ? ['[[1],[2]]', 'w1'] : [JSON.stringify([{ id: '1' }, { id: '2' }])]
+    const values = sql === endSuccesses ? ['[[1],[2]]', 'w1', 1] : [JSON.stringify([{ id: '1' }, { id: '2' }])]
     const rows = await plan(sql, values)
     expect(rows.find((row) => row['table'] === 'task')).toMatchObject({ type: 'eq_ref', key: 'PRIMARY' })
   })
 
+  it.each<[string, Probe, SqlValue[]]>([
+    ['the longest due of groups', probes.oldestOfGroups(2), [1, 'type1', 2, 'type2']],
+    ['states of groups', probes.groupStates(2), [0, 1, 'type1', 50, 1, 2, 'type2', 50]],
+    ['sizes of groups', probes.groupSizes(2), [1, 'type1', 2, 'type2']],
+    ['sizes of parts', probes.partSizes, [1, 'type1', floor, 1, 'type1', floor]],
+    ['the oldest of a part', probes.partStates.due.oldest, [1, 'type1', '2100-01-01', 50]],
+    ['the newest of a part', probes.partStates.due.newest, [1, 'type1', '2100-01-01', 50]],
+    ['the newest of a future part', probes.partStates.future.newest, [1, 'type1', floor, 50]]
+  ])('the probe of %s reads each in the order of the claim index', async (_, { sql }, values) => {
+    const rows = (await plan(sql, values)).filter(({ table }) => table === 'taskdeck_task')
+    expect(rows.length).toBeGreaterThan(0)
+    for (const row of rows) {
+      expect(row).toMatchObject({ key: 'taskdeck_task_claim' })
+      expect(['range', 'ref']).toContain(row['type'])
+      expect(String(row['Extra'])).not.toMatch(/filesort|temporary/i)
+    }
+  })
+
   it.each([
-    ['waiting depth', probes.waitingDepth, 'taskdeck_task_claim'],
-    ['leased depth', probes.leasedDepth, 'taskdeck_task_lease'],
+    ['waiting depth', probes.waitingDepth.sql, 'taskdeck_task_claim'],
+    ['leased depth', probes.leasedDepth.sql, 'taskdeck_task_lease'],
     ['leases for limits', countLeased, 'taskdeck_task_lease'],
-    ['submitted', probes.submittedProbe, 'taskdeck_task_created'],
-    ['finished', probes.finishedProbe, 'taskdeck_task_finished'],
-    ['ended', probes.endedProbe, 'taskdeck_attempt_ended'],
-    ['newest attempts', probes.newestAttempts, 'taskdeck_attempt_ended']
+    ['submitted', probes.submitted.sql, 'taskdeck_task_created'],
+    ['finished', probes.finished.sql, 'taskdeck_task_finished'],
+    ['ended', probes.ended.sql, 'taskdeck_attempt_ended'],
+    ['newest attempts', probes.newestAttempts.sql, 'taskdeck_attempt_ended']
   ])('the probe of %s reads a range of one index', async (_, sql, index) => {
     const table = (await plan(sql)).find((row) => row['key'] !== null)
     expect(table).toMatchObject({ key: index, type: 'range' })
@@ -164,7 +182,7 @@ describe('the end of plain successes', () => {
     const [claimed] = await store.claim({ workerId: 'w1', types: ['t'], limit: 1, leaseMs: 60_000 })
     const { taskId, attempt } = claimed!.fence
     const write = async (fence: { attempt: number; worker: string }): Promise<number> =>
-      (await database.execute(endSuccesses, [JSON.stringify([[taskId, fence.attempt, '1']]), fence.worker]))
+      (await database.execute(endSuccesses, [JSON.stringify([[taskId, fence.attempt, '1']]), fence.worker, 1]))
         .affectedRows
     expect(await write({ attempt, worker: 'w2' })).toBe(0)
     expect(await write({ attempt, worker: 'W1' })).toBe(0)

@@ -2,18 +2,23 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openMysql, type AccessMode, type MysqlLogin, type SchemaVerdict } from '../../connections/index.ts'
 import { AppError, type Clock, type SqlDatabase } from '../../kernel/index.ts'
+import { probeLimits } from '../../monitoring/index.ts'
 import { withHints } from '../../queue/pool/index.ts'
 import { mysqlSchema, openMysqlStore } from '../../queue/store-mysql/index.ts'
 import { openSqliteStore, sqliteSchema } from '../../queue/store-sqlite/index.ts'
 import type { SchemaInstaller, SchemaStatus } from '../../queue/task-store.ts'
 import type { Obstacle, Opening } from './queue-link.ts'
+import { watchingOn } from './watching.ts'
 
 /*
- * How this app opens databases: few connections, short waits. A page asks for one thing at a time, and the sampler for one more.
+ * How this app opens databases: few connections, short waits. A page asks for one thing at a time. Probes have a session of their own, with a
+ * short time limit of its own, and never change anything.
  */
 
 const poolSizes = {
   page: 3,
+  /** One statement in flight, whoever asks. */
+  monitor: 1,
   worker: 4,
   /** Heartbeats must not wait behind anything. */
   heartbeat: 1,
@@ -22,9 +27,14 @@ const poolSizes = {
 } as const
 const acquireTimeoutMs = 5_000
 const connectTimeoutMs = 8_000
-const statementTimeoutMs = 8_000
-/** An index on a large table takes its time. */
-const migrationTimeoutMs = 30 * 60_000
+const statementTimeoutMs = {
+  page: 8_000,
+  worker: 8_000,
+  heartbeat: 8_000,
+  monitor: probeLimits.statementMs,
+  /** An index on a large table takes its time. */
+  migration: 30 * 60_000
+} as const
 
 export interface DatabasePlaces {
   readonly clock: Clock
@@ -45,7 +55,7 @@ export function openDatabase(
     poolSize: poolSizes[use],
     acquireTimeoutMs,
     connectTimeoutMs,
-    statementTimeoutMs: use === 'migration' ? migrationTimeoutMs : statementTimeoutMs
+    statementTimeoutMs: statementTimeoutMs[use]
   })
 }
 
@@ -65,10 +75,12 @@ export async function openMysqlQueue(
       return { opening: obstacleOf(status), database }
     }
     const { clock } = places
-    const store = withHints(await openMysqlStore({ database, clock, claims: accessMode === 'read-write' }), { clock })
+    const watching = watchingOn(() => openDatabase(login, 'read-only', { clock, use: 'monitor' }), clock)
+    const claims = accessMode === 'read-write'
+    const store = withHints(await openMysqlStore({ database, clock, claims, probes: watching.probes }), { clock })
     const close = async (): Promise<void> => {
       await store.close()
-      await database.close()
+      await Promise.all([database.close(), watching.close()])
     }
     return { opening: { status: 'ready', queue: { store, close } }, database }
   } catch (error) {

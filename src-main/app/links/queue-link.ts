@@ -69,7 +69,7 @@ export class QueueLink {
       clock,
       lastSeq,
       deadlineMs: readDeadlineMs,
-      read: () => this.read(),
+      read: (signal) => this.read(signal),
       onState: (state) => this.onSampler(state),
       onTick: (tick) => this.queue && options.onTick(tick, this.queue.store),
       onBug: (error) => options.onBug(error)
@@ -118,10 +118,10 @@ export class QueueLink {
     await withDeadline(this.options.clock, firstConnectMs, change, late).finally(() => this.waiting.delete(changed))
   }
 
-  private async read(): Promise<QueueReading> {
+  private async read(signal: AbortSignal): Promise<QueueReading> {
     if (this.refusal && this.options.clock.monotonic() < this.refusal.until) throw this.refusal.error
     this.queue ??= await this.open()
-    return this.queue.store.read()
+    return this.queue.store.read(signal)
   }
 
   private async open(): Promise<OpenQueue> {

@@ -9,6 +9,7 @@ import {
   type Policy,
   type PolicyInput,
   type PolicyScope,
+  type ProbeGuard,
   type QueueReading,
   type Schedule,
   type ScheduleInput,
@@ -50,6 +51,7 @@ import { appendLog, renew, saveProgress } from './lease.ts'
 import { listTasks } from './list.ts'
 import { getArtifact, getTask, readLog } from './look.ts'
 import { checkClaimPlan, readIdStep } from './open-check.ts'
+import { plainProbes } from './plain-probes.ts'
 import { readPolicies, removePolicy, setPolicy } from './policies.ts'
 import { readQueue } from './reading.ts'
 import { recover } from './recover.ts'
@@ -67,6 +69,8 @@ export interface MysqlStoreOptions {
    * read (1792), nor an account with SELECT alone (1142). Default true.
    */
   readonly claims?: boolean
+  /** Runs the probes of `read`; left out, they run on `database` as they are. */
+  readonly probes?: ProbeGuard
 }
 
 /**
@@ -82,12 +86,14 @@ class MysqlStore implements TaskStore {
   readonly kind = 'mysql'
   private readonly database: SqlDatabase
   private readonly clock: Clock
+  private readonly probes: ProbeGuard
   private readonly idStep: number
   private readonly claims: Claims
 
-  constructor({ database, clock }: MysqlStoreOptions, idStep: number) {
+  constructor({ database, clock, probes = plainProbes(database, clock) }: MysqlStoreOptions, idStep: number) {
     this.database = database
     this.clock = clock
+    this.probes = probes
     this.idStep = idStep
     this.claims = new Claims(database, clock)
   }
@@ -193,8 +199,8 @@ class MysqlStore implements TaskStore {
     return recentAttempts(this.database, window)
   }
 
-  read(): Promise<QueueReading> {
-    return readQueue(this.database, this.clock)
+  read(signal?: AbortSignal): Promise<QueueReading> {
+    return readQueue(this.probes, signal)
   }
 
   deadLetters(filter: DeadLetterFilter, limit: number, cursor: string | null): Promise<DeadLetterPage> {

@@ -1,105 +1,68 @@
-import {
-  taskLimits,
-  type Clock,
-  type Percentiles,
-  type QueueReading,
-  type SqlDatabase,
-  type SqlRow,
-  type TaskState,
-  type TypeFlow
+import type {
+  Percentiles,
+  ProbeGuard,
+  ProbeRound,
+  QueueReading,
+  SqlRow,
+  SqlValue,
+  TypeFlow
 } from '../../kernel/index.ts'
-import { FlowWindow, latencySampleSize, mostFlowRows, percentilesOf, type FlowCount } from '../reading-figures.ts'
+import { FlowWindow, percentilesOf, type FlowCount } from '../reading-figures.ts'
+import { findGroups, isClaimable, mostGroups, padded, readDepth, type Depth } from './depth.ts'
+import * as probes from './probes.ts'
 import { count, countOrNull, text, time } from './row-values.ts'
-import { newestWorkers, toWorker } from './workers.ts'
+import { chunksOf } from './statement-text.ts'
+import { toWorker } from './workers.ts'
 
-/** Types times priorities whose oldest task is looked up. */
-const mostOldestGroups = 300
+/** Groups whose head one statement looks up. */
+const headsAtOnce = 16
 
-export const waitingDepth = `
-SELECT claim_rank, type, state, COUNT(*) AS n FROM taskdeck_task FORCE INDEX (taskdeck_task_claim)
-WHERE claim_rank >= 0 GROUP BY claim_rank, type, state`
-
-export const leasedDepth = `
-SELECT type, state, COUNT(*) AS n FROM taskdeck_task FORCE INDEX (taskdeck_task_lease)
-WHERE lease_until IS NOT NULL GROUP BY type, state`
-
-/** The range of one type and priority in the claim's index, whose first entry is the longest due. A zero date has no age. */
-export const oldestOfGroup = `
-SELECT id, run_at, TIMESTAMPDIFF(MICROSECOND, run_at, NOW(6)) AS age_us
-FROM taskdeck_task FORCE INDEX (taskdeck_task_claim)
-WHERE claim_rank = ? AND type = ? AND run_at >= '1970-01-01' AND run_at <= NOW(6)
-ORDER BY claim_rank, type, run_at, id LIMIT 1`
-
-/** Windows of the newest rows, by type: how many, and the microseconds that they span. */
-const flowProbe = (table: string, column: string, minutes: number, outcome: string): string => `
-SELECT type, outcome, COUNT(*) AS n, MAX(reached) AS reached FROM (
-  SELECT type, ${outcome} AS outcome, TIMESTAMPDIFF(MICROSECOND, ${column}, NOW(6)) AS reached
-  FROM ${table} WHERE ${column} > NOW(6) - INTERVAL ${minutes} MINUTE
-  ORDER BY ${column} DESC LIMIT ${mostFlowRows}
-) AS newest GROUP BY type, outcome`
-
-export const submittedProbe = flowProbe('taskdeck_task FORCE INDEX (taskdeck_task_created)', 'created_at', 1, "''")
-export const finishedProbe = flowProbe('taskdeck_task FORCE INDEX (taskdeck_task_finished)', 'finished_at', 1, "''")
-export const endedProbe = flowProbe('taskdeck_attempt FORCE INDEX (taskdeck_attempt_ended)', 'ended_at', 5, 'outcome')
-
-/** A hand-back ran nothing. Types are told apart afterwards: one statement, whatever their number. */
-export const newestAttempts = `
-SELECT type, TIMESTAMPDIFF(MICROSECOND, started_at, ended_at) AS duration_us,
-  TIMESTAMPDIFF(MICROSECOND, due_at, started_at) AS pickup_us
-FROM taskdeck_attempt FORCE INDEX (taskdeck_attempt_ended)
-WHERE ended_at > NOW(6) - INTERVAL 5 MINUTE AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMIT ${latencySampleSize}`
-
-/** Statements of their own on READ COMMITTED: each sees its own moment, and none keeps old row versions alive for the next. */
-export async function readQueue(database: SqlDatabase, clock: Clock): Promise<QueueReading> {
-  const began = clock.monotonic()
-  const rowsOf = async (sql: string): Promise<readonly SqlRow[]> => (await database.execute(sql)).rows
-  const [now] = await rowsOf('SELECT NOW(6) AS now')
-  const waiting = await rowsOf(waitingDepth)
-  const depth = toDepth([...waiting, ...(await rowsOf(leasedDepth))])
-  const samples = (await rowsOf(newestAttempts)).flatMap(toSample)
+/**
+ * Statements of their own on READ COMMITTED: each sees its own moment, and none keeps old row versions alive for the next. The cheap ones come
+ * first, so that a guard can tell a slow server by them.
+ */
+export async function readQueue(guard: ProbeGuard, signal?: AbortSignal): Promise<QueueReading> {
+  const round = await guard.begin(signal)
+  const workers = await round.rows(probes.workers)
+  const late = await round.rows(probes.lateSchedules)
+  const depth = await readDepth(round)
+  const oldest = await readOldest(round, depth)
+  const samples = ((await round.rows(probes.newestAttempts)) ?? []).flatMap(toSample)
   const flow = {
-    submitted: new FlowWindow((await rowsOf(submittedProbe)).map(toFlowCount), 1),
-    finished: new FlowWindow((await rowsOf(finishedProbe)).map(toFlowCount), 1),
-    ended: new FlowWindow((await rowsOf(endedProbe)).map(toFlowCount), 5)
+    submitted: new FlowWindow(((await round.rows(probes.submitted)) ?? []).map(toFlowCount), 1),
+    finished: new FlowWindow(((await round.rows(probes.finished)) ?? []).map(toFlowCount), 1),
+    ended: new FlowWindow(((await round.rows(probes.ended)) ?? []).map(toFlowCount), 5)
   }
+  const { costMs, costRows, server, limits } = await round.end()
   return {
-    at: time(now ?? {}, 'now'),
-    depth,
-    oldest: await oldestOfTypes(database, waiting),
+    at: time({ now: round.now }, 'now'),
+    depth: depth?.depth ?? [],
+    oldest,
     flow: toFlow(flow, samples),
     ...latencies(samples),
-    workers: (await rowsOf(newestWorkers)).map(toWorker),
-    server: null,
-    schedulesLate: null,
-    costMs: clock.monotonic() - began,
-    costRows: null,
-    limits: []
+    workers: (workers ?? []).map(toWorker),
+    server,
+    schedulesLate: late ? count(late[0] ?? {}, 'n') : null,
+    costMs,
+    costRows,
+    limits: [...limits]
   }
 }
 
-/** The probe's rows are also told apart by priority. */
-function toDepth(rows: readonly SqlRow[]): QueueReading['depth'] {
-  const depth = new Map<string, QueueReading['depth'][number]>()
-  for (const row of rows) {
-    const [type, state] = [text(row, 'type'), text(row, 'state') as TaskState]
-    const key = `${state} ${type}`
-    depth.set(key, { type, state, count: (depth.get(key)?.count ?? 0) + count(row, 'n') })
-  }
-  return [...depth.values()]
-}
-
-/** One dive into the index for each type and priority that has waiting tasks. */
-async function oldestOfTypes(database: SqlDatabase, waiting: readonly SqlRow[]): Promise<QueueReading['oldest']> {
-  const due = waiting.filter((row) => count(row, 'claim_rank') < taskLimits.priorities)
-  const groups = new Map(due.map((row) => [`${text(row, 'claim_rank')} ${text(row, 'type')}`, row]))
+/** One dive into the index for each type and priority that has waiting tasks; they are known when the depth was read. */
+async function readOldest(round: ProbeRound, depth: Depth | undefined): Promise<QueueReading['oldest']> {
+  const found = depth ? [] : ((await findGroups(round, 'oldest')) ?? [])
+  const groups = depth?.claimable ?? found.filter(isClaimable)
   const oldest = new Map<string, QueueReading['oldest'][number]>()
-  for (const group of [...groups.values()].slice(0, mostOldestGroups)) {
-    const type = text(group, 'type')
-    const [row] = (await database.execute(oldestOfGroup, [count(group, 'claim_rank'), type])).rows
-    if (!row) continue
-    const ageMs = (countOrNull(row, 'age_us') ?? 0) / 1000
-    if (ageMs >= (oldest.get(type)?.ageMs ?? 0)) oldest.set(type, { type, taskId: text(row, 'id'), ageMs })
+  for (const chunk of chunksOf(groups, headsAtOnce)) {
+    const values = chunk.map(({ rank, type }): SqlValue[] => [rank, type])
+    for (const row of (await round.rows(...padded(probes.oldestOfGroups, values))) ?? []) {
+      const type = text(row, 'type')
+      const ageMs = (countOrNull(row, 'age_us') ?? 0) / 1000
+      if (ageMs >= (oldest.get(type)?.ageMs ?? 0)) oldest.set(type, { type, taskId: text(row, 'id'), ageMs })
+    }
   }
+  if (depth?.isCut ?? found.length >= mostGroups) round.cut({ probe: 'oldest', reason: 'budget', index: null })
   return [...oldest.values()].sort((a, b) => b.ageMs - a.ageMs)
 }
 

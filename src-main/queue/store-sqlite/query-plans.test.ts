@@ -4,11 +4,12 @@ import { taskFilter, type TaskFilter } from '../../kernel/index.ts'
 import { attemptsEnded, attemptsRunning } from './attempts-window.ts'
 import { countLeased, dueOfOneOwner, dueOfOneRange, nextOwner } from './claim-choice.ts'
 import { listStatements } from './list.ts'
-import { depthProbe, endedProbe, finishedProbe, newestAttempts, oldestProbe, submittedProbe } from './read.ts'
+import { firstGroup, groupSize, nextGroup } from './depth.ts'
+import { endedProbe, finishedProbe, lateSchedules, newestAttempts, oldestProbe, submittedProbe } from './read.ts'
 import { expiredLeases, passedDeadlines } from './recover.ts'
 import { emptyQueue } from './test-file.fixture.ts'
 
-const parameters = { at: 0, since: 0, type: 't', owner: 'o', priority: 5, limit: 10 }
+const parameters = { at: 0, since: 0, type: 't', state: 'QUEUED', owner: 'o', priority: 5, limit: 10 }
 
 async function planOf(sql: string, values: unknown = parameters): Promise<string> {
   const nativeBinding = process.env['SQLITE_NATIVE_BINDING']
@@ -42,13 +43,20 @@ it.each([
   { name: 'passed deadlines', sql: passedDeadlines, index: 'taskdeck_task_deadline' },
   { name: 'the oldest waiting task', sql: oldestProbe, index: 'taskdeck_task_claim' },
   { name: 'the newest attempts', sql: newestAttempts, index: 'taskdeck_attempt_ended' },
-  { name: 'the depth', sql: depthProbe, index: 'taskdeck_task_live' },
+  { name: 'the first type and state of the depth', sql: firstGroup, index: 'taskdeck_task_live' },
+  { name: 'late schedules', sql: lateSchedules, index: 'taskdeck_schedule_next' },
   { name: 'the attempts of a window', sql: attemptsEnded, index: 'taskdeck_attempt_ended' },
   { name: 'running attempts', sql: attemptsRunning, index: 'taskdeck_task_lease' }
 ])('$name are read from an index in its order', async ({ sql, index }) => {
   const plan = await planOf(sql)
   expect(plan).toContain(index)
   expect(plan).not.toContain('TEMP B-TREE')
+})
+
+it('the depth jumps from group to group, and counts each in its range', async () => {
+  expect(await planOf(nextGroup)).toMatch(/^SEARCH taskdeck_task USING (COVERING )?INDEX taskdeck_task_live \(\(?type/)
+  expect(await planOf(nextGroup)).not.toContain('TEMP B-TREE')
+  expect(await planOf(groupSize)).toContain('taskdeck_task_live (type=? AND state=?)')
 })
 
 it.each([

@@ -1,22 +1,12 @@
-import {
-  taskLimits,
-  type Clock,
-  type Percentiles,
-  type QueueReading,
-  type TaskState,
-  type TypeFlow
-} from '../../kernel/index.ts'
+import { taskLimits, type Clock, type Percentiles, type QueueReading, type TypeFlow } from '../../kernel/index.ts'
 import { FlowWindow, latencySampleSize, mostFlowRows, percentilesOf, type FlowCount } from '../reading-figures.ts'
+import { readDepth } from './depth.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { isWaiting } from './states.ts'
 import { listWorkers } from './workers.ts'
 
 const minute = 60_000_000
 const fiveMinutes = 5 * minute
-
-export const depthProbe = `
-SELECT type, state, COUNT(*) AS count FROM taskdeck_task INDEXED BY taskdeck_task_live
-WHERE finished_at IS NULL GROUP BY type, state`
 
 export const oldestProbe = `
 SELECT CAST(id AS TEXT) AS id, run_at FROM taskdeck_task INDEXED BY taskdeck_task_claim
@@ -40,17 +30,21 @@ SELECT type, ended_at - started_at AS duration, started_at - due_at AS pickup
 FROM taskdeck_attempt INDEXED BY taskdeck_attempt_ended
 WHERE ended_at > :since AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMIT ${latencySampleSize}`
 
-interface Depth {
-  readonly type: string
-  readonly state: TaskState
-  readonly count: number
-}
+/** Late schedules that are counted. */
+const mostLate = 1_000
 
-/** Each probe reads an index only; the dearest, the depth, one entry for each task that has not ended. */
+/** A disabled schedule has no next tick. */
+export const lateSchedules = `
+SELECT COUNT(*) AS count FROM (
+  SELECT 1 FROM taskdeck_schedule INDEXED BY taskdeck_schedule_next
+  WHERE next_at < :at - ${minute} AND enabled = 1 LIMIT ${mostLate}
+)`
+
+/** Each probe reads a bounded part of one index. SQLite runs in this process: a time limit would bind nobody else. */
 export async function readQueue(file: QueueFile, clock: Clock): Promise<QueueReading> {
   const began = clock.monotonic()
   const reading = await file.read((session) => {
-    const depth = session.all<Depth>(depthProbe)
+    const { depth, limits } = readDepth(session)
     const samples = session.all<Sample>(newestAttempts, { since: session.at - fiveMinutes })
     const types = [...new Set(depth.map(({ type }) => type))]
     return {
@@ -61,9 +55,9 @@ export async function readQueue(file: QueueFile, clock: Clock): Promise<QueueRea
       ...latencies(samples),
       workers: listWorkers(session),
       server: null,
-      schedulesLate: null,
+      schedulesLate: session.get<{ count: number }>(lateSchedules, { at: session.at })?.count ?? 0,
       costRows: null,
-      limits: []
+      limits
     }
   })
   return { ...reading, costMs: clock.monotonic() - began }
