@@ -20,6 +20,7 @@ export default defineConfig({
           index: resolve(root, 'src-main/shells/electron/index.ts'),
           server: resolve(root, 'src-main/shells/server/index.ts'),
           worker: resolve(root, 'src-main/app/worker-process.ts'),
+          status: resolve(root, 'src-main/app/status-process.ts'),
           'handler-thread': resolve(root, 'src-main/queue/pool/handler-thread.ts')
         },
         output: { entryFileNames: '[name].js', chunkFileNames: 'shared/[name]-[hash].js' }

@@ -20,6 +20,7 @@ const usage = `Usage: npm start -- [options]
   --port N                  port of the server shell (default: a free one)
   --data DIR                where Taskdeck keeps its files (default: ${defaultDataDir()})
   --demo                    also run the sample workload
+  --metrics-port N          what Taskdeck sees, for Prometheus, at http://127.0.0.1:N/metrics (0: any free port; see docs/outside.md)
   --help`
 
 await runCommand(async () => {
@@ -37,7 +38,8 @@ await runCommand(async () => {
   await ensureBuild()
   const shell = await chooseShell(options)
   console.log(shell.line)
-  const shared = ['--data', options.data, ...(options.demo ? ['--demo'] : [])]
+  const metrics = options.metricsPort === undefined ? [] : ['--metrics-port', options.metricsPort]
+  const shared = ['--data', options.data, ...(options.demo ? ['--demo'] : []), ...metrics]
   if (shell.electron) return startElectron(shell.electron, shared)
   return supervise(toolNode(), [join(root, 'out/main/server.js'), '--port', String(options.port ?? 0), ...shared])
 })
@@ -48,6 +50,7 @@ function parse(args) {
     port: { type: 'string' },
     data: { type: 'string' },
     demo: { type: 'boolean' },
+    'metrics-port': { type: 'string' },
     help: { type: 'boolean' }
   }
   let values
@@ -59,20 +62,27 @@ function parse(args) {
   // npm takes what stands before a `--` as its own: a start without the demo would say nothing of it
   const swallowed = Object.keys(options).find((name) => values[name] === undefined && npmTook(name))
   if (swallowed) refuse(`--${swallowed} went to npm: write -- before the options, as in npm start -- --${swallowed}.`)
-  const { shell, port, data, demo = false, help = false } = values
+  const { shell, port, data, demo = false, help = false, 'metrics-port': metricsPort } = values
   if (shell !== undefined && shell !== 'electron' && shell !== 'server')
     refuse(`--shell is "electron" or "server", not "${shell}".`)
-  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535))
-    refuse(`--port is a number from 0 (any free port) to 65535, not "${port}".`)
+  refuseNoPort('--port', port)
+  refuseNoPort('--metrics-port', metricsPort)
   if (port !== undefined && shell === 'electron')
     refuse('--port belongs to the server shell: the window listens on none.')
   if (data === '') refuse('--data needs a folder.')
-  return { shell, port, demo, help, data: data === undefined ? defaultDataDir() : resolve(callerDir(), data) }
+  const folder = data === undefined ? defaultDataDir() : resolve(callerDir(), data)
+  return { shell, port, demo, help, metricsPort, data: folder }
+}
+
+function refuseNoPort(option, text) {
+  if (text === undefined || (/^\d{1,5}$/.test(text) && Number(text) <= 65_535)) return
+  refuse(`${option} is a number from 0 (any free port) to 65535, not "${text}".`)
 }
 
 /** `--shell` and `--help` are npm's own options too and always have a value. */
 function npmTook(name) {
-  return ['demo', 'data', 'port'].includes(name) && process.env[`npm_config_${name}`] !== undefined
+  const variable = `npm_config_${name.replaceAll('-', '_')}`
+  return ['demo', 'data', 'port', 'metrics-port'].includes(name) && process.env[variable] !== undefined
 }
 
 function strayText(error) {

@@ -20,6 +20,7 @@ it.each([
   [['--shell', 'browser'], '--shell is "electron" or "server", not "browser".'],
   [['--port', '65536'], '--port is a number from 0 (any free port) to 65535, not "65536".'],
   [['--port', 'http'], '--port is a number from 0 (any free port) to 65535, not "http".'],
+  [['--metrics-port', '9465x'], '--metrics-port is a number from 0 (any free port) to 65535, not "9465x".'],
   [['--shell', 'electron', '--port', '1'], '--port belongs to the server shell'],
   [['--data', ''], '--data needs a folder.'],
   [['--colour'], "Unknown option '--colour'"]
