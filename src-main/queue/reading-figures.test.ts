@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FlowWindow, mostFlowRows, percentilesOf } from './reading-figures.ts'
+import { DepthSum, FlowWindow, mostFlowRows, percentilesOf } from './reading-figures.ts'
 
 const row = (type: string, outcome: string, count: number, reachedMs: number) => ({ type, outcome, count, reachedMs })
 
@@ -21,4 +21,21 @@ it('percentiles are values that were measured', () => {
   expect(percentilesOf([7])).toEqual({ p50: 7, p95: 7, p99: 7 })
   const values = Array.from({ length: 100 }, (_, i) => 100 - i)
   expect(percentilesOf(values)).toEqual({ p50: 50, p95: 95, p99: 99 })
+})
+
+it('a sum of counts is as good as its worst part', () => {
+  const sum = new DepthSum()
+  sum.add('a', 'QUEUED', 2)
+  sum.add('a', 'QUEUED', 3)
+  sum.add('b', 'QUEUED', 5)
+  sum.add('b', 'QUEUED', 50_000, 'atLeast')
+  sum.add('c', 'QUEUED', 50_000, 'atLeast')
+  sum.add('c', 'QUEUED', 900_000, 'about')
+  sum.add('c', 'RETRY_WAIT', 1)
+  expect(sum.depth).toEqual([
+    { type: 'a', state: 'QUEUED', count: 5 },
+    { type: 'b', state: 'QUEUED', count: 50_005, accuracy: 'atLeast' },
+    { type: 'c', state: 'QUEUED', count: 950_000, accuracy: 'about' },
+    { type: 'c', state: 'RETRY_WAIT', count: 1 }
+  ])
 })
