@@ -11,7 +11,7 @@ const rooms = {
   connections: ['kernel'],
   'schema-profiles': ['kernel'],
   monitoring: ['kernel', 'connections', 'schema-profiles'],
-  alerting: ['kernel'],
+  alerting: ['kernel', 'sqlite-file'],
   'sqlite-file': ['kernel'],
   history: ['kernel', 'sqlite-file'],
   audit: ['kernel', 'sqlite-file'],
@@ -92,7 +92,7 @@ module.exports = {
     onlyIn({
       name: 'sqlite-only-in-its-adapters',
       what: 'better-sqlite3',
-      folders: 'queue/store-sqlite|sqlite-file|history|audit'
+      folders: 'queue/store-sqlite|sqlite-file|history|audit|alerting'
     }),
     {
       name: 'package-without-shells-and-procedures',

@@ -142,9 +142,6 @@ export interface Alerts {
   stop(): Promise<void>
 }
 
-/** Never throws. `notice` (ALERTS_DAMAGED, ALERTS_UNAVAILABLE, DISK_FULL): what the user should know about the file. */
-export type OpenAlerts = (options: AlertsOptions) => { alerts: Alerts; notice?: AppError }
-
 /** Notifiers, and what became of their messages, in the same file. Methods throw as those of Alerts. */
 export interface NotifierRecords {
   notifiers(): StoredNotifier[]

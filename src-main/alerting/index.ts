@@ -1,3 +1,5 @@
+export { openAlerts } from './open-alerts.ts'
+export { metricsOf } from './signals.ts'
 export type {
   IncidentMessage,
   AlertRuleView,
@@ -6,7 +8,6 @@ export type {
   AlertsOptions,
   NotifierRecords,
   Observation,
-  OpenAlerts,
   PreviewHistory,
   RulePreview,
   RuleState,

@@ -93,6 +93,11 @@ export const firing = z.object({
   /** null while pending; one that never fired is forgotten when it clears. */
   firedAt: z.number().nullable(),
   resolvedAt: z.number().nullable(),
+  /**
+   * Left out: its value cleared, or it still fires. `unknown`: readings came for long without its figure; `rule`: the rule was changed, switched
+   * off or removed, or the connection closed.
+   */
+  endedBy: z.enum(['unknown', 'rule']).optional(),
   /** Worst and newest value. */
   peak: z.number(),
   value: z.number(),
