@@ -1,0 +1,211 @@
+import type {
+  AlertSignal,
+  AlertState,
+  ConnectionView,
+  Environment,
+  LinkState,
+  Problem,
+  QueueReading,
+  TypeFlow
+} from '@contract'
+import { isFailing, numbersOf, troubleRate } from '@/shared/figures/reading-numbers.ts'
+import { thresholds } from '@/shared/figures/thresholds.ts'
+import type { HealthKind } from '@/shared/ui/Health.vue'
+
+/** What is worst about a connection; `fleet.cause.KIND` in the i18n files. Rates are fractions, ages ms. */
+export type FleetCause =
+  | { readonly kind: 'lost'; readonly since: number | null; readonly problem: Problem }
+  | { readonly kind: 'noWorkers'; readonly waiting: number }
+  | { readonly kind: 'failing'; readonly type: string; readonly rate: number }
+  | { readonly kind: 'oldest'; readonly type: string; readonly ageMs: number }
+  | {
+      readonly kind: 'alert'
+      readonly signal: AlertSignal
+      readonly type: string
+      readonly value: number
+      readonly since: number
+    }
+  | { readonly kind: 'late'; readonly ageMs: number }
+  | { readonly kind: 'silent'; readonly worker: string; readonly silentMs: number; readonly others: number }
+  | { readonly kind: 'locked' }
+  | { readonly kind: 'schema' }
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'quiet' }
+  | { readonly kind: 'well' }
+
+/** `bad`: somebody has to act. `look`: somebody should look. `unknown`: it cannot be told yet. */
+export type FleetGrade = 'bad' | 'look' | 'unknown' | 'well'
+
+/** One connection as the fleet shows it. null is unknown. */
+export interface FleetRow {
+  readonly id: string
+  readonly name: string
+  readonly environment: Environment
+  readonly readOnly: boolean
+  readonly grade: FleetGrade
+  readonly health: HealthKind
+  readonly cause: FleetCause
+  /** Rules that fire; null while the alerts of the connection are not known. */
+  readonly firing: number | null
+  /** Nothing fires that nobody has acknowledged. */
+  readonly acknowledged: boolean
+  readonly depth: number | null
+  readonly oldestMs: number | null
+  readonly oldestHigh: boolean
+  readonly failureRate: number | null
+  readonly failureHigh: boolean
+  readonly alive: number | null
+  readonly known: number | null
+  readonly in1m: number | null
+  readonly out1m: number | null
+  /** When its newest known reading was made; null when there never was one. */
+  readonly readAt: number | null
+  /** The numbers are an old picture. */
+  readonly stale: boolean
+}
+
+export interface FleetInput {
+  readonly connection: ConnectionView
+  readonly reading: QueueReading | null
+  readonly alerts: AlertState | undefined
+  readonly now: number
+  /** False while the app itself does not answer: nothing is known of now then. */
+  readonly appAnswers: boolean
+}
+
+/** A live link whose last reading is older than this is late; several intervals of the sampler. */
+const lateMs = 20_000
+
+export function fleetRow({ connection, reading, alerts, now, appAnswers }: FleetInput): FleetRow {
+  const { link } = connection
+  const numbers = reading && numbersOf(reading)
+  const firing = firingRules(alerts)
+  const cause = appAnswers ? causeOf(link, reading, firing, now) : ({ kind: 'gone' } as const)
+  const open = alerts?.open ?? []
+  const acknowledged = firing.length > 0 && open.length > 0 && open.every((one) => one.acknowledged !== null)
+  const grade = gradeOf(cause, acknowledged)
+  return {
+    id: connection.id,
+    name: connection.name,
+    environment: connection.environment,
+    readOnly: connection.accessMode === 'read-only',
+    grade,
+    health: cause.kind === 'lost' ? 'lost' : marks[grade],
+    cause,
+    firing: alerts ? firing.length : null,
+    acknowledged,
+    depth: numbers?.depth ?? null,
+    oldestMs: numbers ? (numbers.oldest?.ageMs ?? null) : null,
+    oldestHigh: (numbers?.oldest?.ageMs ?? 0) > thresholds.oldestMs,
+    failureRate: numbers?.failureRate ?? null,
+    failureHigh: numbers?.failureHigh ?? false,
+    alive: numbers ? numbers.alive.length : null,
+    known: numbers ? numbers.known.length : null,
+    in1m: numbers?.in1m ?? null,
+    out1m: numbers?.out1m ?? null,
+    readAt: reading?.at ?? null,
+    stale: !appAnswers || link.status !== 'live' || now - link.lastReadingAt > lateMs
+  }
+}
+
+const marks: Record<FleetGrade, HealthKind> = { bad: 'look', look: 'look', unknown: 'unknown', well: 'ok' }
+
+interface FiringRule {
+  readonly signal: AlertSignal
+  readonly type: string
+  readonly value: number
+  readonly since: number
+}
+
+/** The longest firing first. */
+function firingRules(alerts: AlertState | undefined): FiringRule[] {
+  return (alerts?.open ?? [])
+    .flatMap((incident) => incident.firings)
+    .filter((one) => one.firedAt !== null && one.resolvedAt === null)
+    .map(({ signal, type, value, since }) => ({ signal, type, value, since }))
+    .sort((a, b) => a.since - b.since)
+}
+
+function causeOf(
+  link: LinkState,
+  reading: QueueReading | null,
+  firing: readonly FiringRule[],
+  now: number
+): FleetCause {
+  if (link.status === 'lost') return { kind: 'lost', since: link.since, problem: link.problem }
+  if (link.status === 'locked' || link.status === 'schema') return { kind: link.status }
+  if (link.status === 'connecting' || !reading) return { kind: 'connecting' }
+  const trouble = troubleIn(reading)
+  if (trouble) return trouble
+  const [first] = firing
+  if (first) return { kind: 'alert', ...first }
+  if (now - link.lastReadingAt > lateMs) return { kind: 'late', ageMs: now - link.lastReadingAt }
+  const numbers = numbersOf(reading)
+  const [silent] = numbers.silent
+  if (silent) {
+    const silentMs = reading.at - silent.lastHeartbeatAt
+    return { kind: 'silent', worker: silent.id, silentMs, others: numbers.silent.length - 1 }
+  }
+  return { kind: numbers.depth === 0 && numbers.in1m === 0 && numbers.out1m === 0 ? 'quiet' : 'well' }
+}
+
+/** What the Overview would say of it, the first that holds. */
+function troubleIn(reading: QueueReading): FleetCause | null {
+  const numbers = numbersOf(reading)
+  if (numbers.waiting > 0 && numbers.alive.length === 0) return { kind: 'noWorkers', waiting: numbers.waiting }
+  const weight = (flow: TypeFlow): number => (troubleRate(flow) ?? 0) * flow.ended5m
+  const [worst] = reading.flow.filter(isFailing).sort((a, b) => weight(b) - weight(a))
+  if (worst) return { kind: 'failing', type: worst.type, rate: troubleRate(worst) ?? 0 }
+  const { oldest } = numbers
+  return oldest && oldest.ageMs > thresholds.oldestMs
+    ? { kind: 'oldest', type: oldest.type, ageMs: oldest.ageMs }
+    : null
+}
+
+const causeGrades: Record<FleetCause['kind'], FleetGrade> = {
+  lost: 'bad',
+  noWorkers: 'bad',
+  failing: 'bad',
+  oldest: 'bad',
+  alert: 'bad',
+  late: 'look',
+  silent: 'look',
+  locked: 'look',
+  schema: 'look',
+  connecting: 'unknown',
+  gone: 'unknown',
+  quiet: 'well',
+  well: 'well'
+}
+
+/** What somebody has acknowledged is in hands: it stays worth a look. */
+function gradeOf(cause: FleetCause, acknowledged: boolean): FleetGrade {
+  const grade = causeGrades[cause.kind]
+  return grade === 'bad' && acknowledged && cause.kind !== 'lost' ? 'look' : grade
+}
+
+const gradeOrder: readonly FleetGrade[] = ['bad', 'look', 'unknown', 'well']
+const environmentOrder: readonly Environment[] = ['production', 'staging', 'development', 'local']
+const causeOrder: readonly FleetCause['kind'][] = [
+  'lost',
+  'noWorkers',
+  'failing',
+  'oldest',
+  'alert',
+  'late',
+  'silent',
+  'locked',
+  'schema',
+  'gone',
+  'connecting',
+  'well',
+  'quiet'
+]
+
+/** Worst first, production before the rest. Numbers are no part of it: rows would change places with every reading. */
+export function worstFirst(rows: readonly FleetRow[]): FleetRow[] {
+  const rank = ({ grade, environment, cause }: FleetRow): number =>
+    gradeOrder.indexOf(grade) * 1_000 + environmentOrder.indexOf(environment) * 100 + causeOrder.indexOf(cause.kind)
+  return [...rows].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name, 'en', { numeric: true }))
+}
