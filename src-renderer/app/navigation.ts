@@ -1,10 +1,19 @@
-import { IconBolt, IconLayoutDashboard, IconListDetails, IconPlug, IconServer2, IconSettings } from '@tabler/icons-vue'
+import {
+  IconBellRinging,
+  IconBolt,
+  IconLayoutDashboard,
+  IconListDetails,
+  IconPlug,
+  IconServer2,
+  IconSettings,
+  IconStack2
+} from '@tabler/icons-vue'
 import type { Component } from 'vue'
 import type { RouteLocationRaw } from 'vue-router'
 
 export interface PageEntry {
   /** Also the route's name, and `pages.NAME` in the i18n files. */
-  readonly name: 'overview' | 'tasks' | 'workers' | 'local-worker' | 'connections' | 'settings'
+  readonly name: 'overview' | 'tasks' | 'workers' | 'alerts' | 'local-worker' | 'fleet' | 'connections' | 'settings'
   readonly icon: Component
   /** After `g`. */
   readonly letter: string
@@ -16,7 +25,9 @@ export const pages: readonly PageEntry[] = [
   { name: 'overview', icon: IconLayoutDashboard, letter: 'o', ofConnection: true },
   { name: 'tasks', icon: IconListDetails, letter: 't', ofConnection: true },
   { name: 'workers', icon: IconServer2, letter: 'w', ofConnection: true },
+  { name: 'alerts', icon: IconBellRinging, letter: 'a', ofConnection: true },
   { name: 'local-worker', icon: IconBolt, letter: 'l', ofConnection: false },
+  { name: 'fleet', icon: IconStack2, letter: 'f', ofConnection: false },
   { name: 'connections', icon: IconPlug, letter: 'c', ofConnection: false },
   { name: 'settings', icon: IconSettings, letter: 's', ofConnection: false }
 ]

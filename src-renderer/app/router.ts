@@ -15,11 +15,13 @@ export const routes: RouteRecordRaw[] = [
   },
   { path: '/c/:connectionId/tasks', name: 'tasks', component: () => import('@/features/tasks/TasksPage.vue') },
   { path: '/c/:connectionId/workers', name: 'workers', component: () => import('@/features/workers/WorkersPage.vue') },
+  { path: '/c/:connectionId/alerts', name: 'alerts', component: () => import('@/features/alerts/AlertsPage.vue') },
   {
     path: '/local-worker',
     name: 'local-worker',
     component: () => import('@/features/local-worker/LocalWorkerPage.vue')
   },
+  { path: '/fleet', name: 'fleet', component: () => import('@/features/fleet/FleetPage.vue') },
   { path: '/connections', name: 'connections', component: () => import('@/features/connections/ConnectionsPage.vue') },
   {
     path: '/connections/new',

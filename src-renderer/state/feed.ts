@@ -1,5 +1,6 @@
 import type { AppEvent } from '@contract'
 import { useClient } from '@/transport/client.ts'
+import { useAlertsStore } from './alerts-store.ts'
 import { useAppStore } from './app-store.ts'
 import { useChangesStore } from './changes-store.ts'
 import { useConnectionsStore } from './connections-store.ts'
@@ -12,7 +13,10 @@ export function dispatch(event: AppEvent): void {
     case 'tick':
       return void useMetricsStore().onTick(event.tick)
     case 'connections':
-      return useConnectionsStore().replaceAll(event.connections)
+      useConnectionsStore().replaceAll(event.connections)
+      return useAlertsStore().askFor(event.connections.map(({ id }) => id))
+    case 'alerts':
+      return useAlertsStore().onEvent(event.alerts)
     case 'localWorker':
       return useLocalWorkerStore().replace(event.localWorker)
     case 'workerLog':
@@ -30,6 +34,7 @@ export function dispatch(event: AppEvent): void {
  */
 export async function feedStores(signal: AbortSignal): Promise<void> {
   await useAppStore().load(signal)
+  useAlertsStore().restart()
   const events = await useClient().app.events(undefined, { signal })
   await useLocalWorkerStore().load()
   void useMetricsStore().askSnapshot()

@@ -1,10 +1,13 @@
 import { ORPCError } from '@orpc/client'
 import type {
+  AlertRuleDraft,
+  AlertState,
   AppEvent,
   ConnectionDraft,
   ConnectionView,
   LocalWorkerView,
   NewTask,
+  NotifierDraft,
   OperatorAction,
   Problem,
   TaskFilter,
@@ -12,7 +15,10 @@ import type {
   WorkerRequest
 } from '@contract'
 import type { TaskdeckClient } from '@/transport/client.ts'
+import { DemoAlerts } from './demo-alerts.ts'
 import { demoHandlers, demoProblems, demoWorkerLog } from './demo-handlers.ts'
+import { DemoNotifiers } from './demo-notifiers.ts'
+import { DemoLanes } from './demo-lanes.ts'
 import { pointsAt, readingAt, snapshotOf } from './demo-queue.ts'
 import { DemoRequests } from './demo-requests.ts'
 import { DemoTasks } from './demo-tasks.ts'
@@ -26,7 +32,11 @@ export class FakeApp {
   gate: (path: string) => Promise<void> | void = () => undefined
   /** By connection id; those that are missing have no tasks. */
   readonly tasks: Record<string, DemoTasks> = {}
+  /** By connection id. */
+  readonly alerts: Record<string, DemoAlerts> = {}
+  private readonly notifiers: DemoNotifiers
   private readonly requests: Record<string, DemoRequests> = {}
+  private readonly lanes: Record<string, DemoLanes> = {}
   private connections: ConnectionView[]
   private worker: LocalWorkerView
   private seq = 1
@@ -42,8 +52,12 @@ export class FakeApp {
     this.lockedAt = now() - 215_000
     this.connections = scene.connections
     this.worker = scene.localWorker
+    this.notifiers = new DemoNotifiers(scene.alerts !== 'none')
     for (const [id, queue] of Object.entries(scene.queues)) {
+      const past = scene.alerts !== 'none' && queue.types.length > 0
+      this.alerts[id] = new DemoAlerts(id, now, { past, trouble: queue.failingSinceMs !== null })
       this.requests[id] = new DemoRequests()
+      this.lanes[id] = new DemoLanes(queue)
       this.tasks[id] = new DemoTasks(queue.types.length > 0 ? 25_000 : 0, now())
     }
     this.client = this.build()
@@ -110,12 +124,18 @@ export class FakeApp {
     }
   }
 
-  private snapshot(input: { connectionId: string; rangeMs: number; maxPoints?: number }): unknown {
+  private snapshot(input: {
+    connectionId: string
+    rangeMs: number
+    maxPoints?: number
+    endAt?: number | null
+  }): unknown {
     const queue = this.scene.queues[input.connectionId]
     const link = this.connections.find((one) => one.id === input.connectionId)?.link
     const now = this.now()
-    const until =
+    const newest =
       link?.status === 'lost' && link.since !== null ? link.since : link?.status === 'locked' ? this.lockedAt : now
+    const until = Math.min(input.endAt ?? newest, newest)
     const question = { maxPoints: 360, ...input }
     if (queue) return snapshotOf(queue, question, this.seq, until)
     return {
@@ -189,8 +209,11 @@ export class FakeApp {
         request: (input: { connectionId: string; workerId: string; request: WorkerRequest | null }) => {
           this.requests[input.connectionId]?.ask(input.workerId, input.request, this.now())
           return { auditId: '318' }
-        }
+        },
+        lanes: (input: { connectionId: string; fromMsAgo: number; limit?: number }) =>
+          this.lanes[input.connectionId]?.look(input, this.now()) ?? missing()
       },
+      alerts: this.alertCalls(),
       localWorker: {
         get: () => this.worker,
         start: ({
@@ -243,6 +266,40 @@ export class FakeApp {
         this.emit({ kind: 'tasksChanged', connectionId, ids: [] })
         return answer
       }
+    }
+  }
+
+  private alertCalls(): Record<string, unknown> {
+    interface Of {
+      connectionId: string
+    }
+    const of = ({ connectionId }: Of): DemoAlerts =>
+      (this.alerts[connectionId] ??= new DemoAlerts(connectionId, this.now, { past: false, trouble: false }))
+    const told = (state: AlertState): AlertState => {
+      this.emit({ kind: 'alerts', alerts: state })
+      return state
+    }
+    const all = (): DemoAlerts[] => Object.values(this.alerts)
+    return {
+      get: (input: Of) => of(input).state(),
+      saveRule: (input: Of & { ruleId: string | null; rule: AlertRuleDraft }) =>
+        told(of(input).saveRule(input.ruleId, input.rule)),
+      removeRule: (input: Of & { ruleId: string }) => told(of(input).removeRule(input.ruleId)),
+      preview: (input: Of & { rule: AlertRuleDraft; rangeMs: number }) => of(input).preview(input.rule, input.rangeMs),
+      incidents: (input: Of & { from: number; to: number }) => of(input).between(input.from, input.to),
+      acknowledge: (input: Of & { incidentId: string; note?: string }) =>
+        told(of(input).acknowledge(input.incidentId, input.note ?? '')),
+      silence: (input: Of & { ruleId: string | null; durationMs: number; reason: string }) =>
+        told(of(input).silence(input.ruleId, input.durationMs, input.reason)),
+      unsilence: (input: Of & { silenceId: string }) => told(of(input).unsilence(input.silenceId)),
+      notifiers: () => this.notifiers.list(),
+      saveNotifier: (draft: NotifierDraft) => this.notifiers.save(draft),
+      removeNotifier: ({ notifierId }: { notifierId: string }) => this.notifiers.remove(notifierId),
+      testNotifier: ({ notifierId }: { notifierId: string }) => this.notifiers.test(notifierId, this.now()),
+      deliveries: () =>
+        [...this.notifiers.tested(), ...all().flatMap((one) => one.deliveries())]
+          .sort((a, b) => b.at - a.at)
+          .slice(0, 200)
     }
   }
 

@@ -17,24 +17,36 @@ export interface MountedPage {
   readonly router: Router
 }
 
-/** Mounts a page at `path` on a fake app, with the stores filled as the event stream would. */
-export async function mountPage(page: Component, scene: Scene, path: string, now: () => number): Promise<MountedPage> {
+/** Mounts a page at `path` on a fake app, with the stores filled as the event stream would. `prepare` gets the app before its first call. */
+export async function mountPage(
+  page: Component,
+  scene: Scene,
+  path: string,
+  now: () => number,
+  prepare: (app: FakeApp) => void = () => undefined
+): Promise<MountedPage> {
   const pinia = createPinia()
   setActivePinia(pinia)
   const app = new FakeApp(scene, now)
+  prepare(app)
   provideClient(app.client)
   const blank = (): ReturnType<typeof h> => h('div')
-  const named = ['tasks', 'workers', 'overview'].map((name) => ({
+  const named = ['tasks', 'workers', 'overview', 'alerts'].map((name) => ({
     name,
     path: `/c/:connectionId/${name}`,
     component: blank
   }))
-  const flat = ['local-worker', 'connections', 'settings'].map((name) => ({ name, path: `/${name}`, component: blank }))
+  const flat = ['local-worker', 'connections', 'settings', 'fleet'].map((name) => ({
+    name,
+    path: `/${name}`,
+    component: blank
+  }))
   const router = createRouter({
     history: createMemoryHistory(),
     routes: [
       ...named,
       ...flat,
+      { name: 'type', path: '/c/:connectionId/types/:type', component: blank },
       { name: 'connection-new', path: '/connections/new', component: blank },
       { name: 'connection-edit', path: '/connections/:editedId/edit', component: blank }
     ]

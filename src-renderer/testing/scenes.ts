@@ -7,6 +7,8 @@ export interface Scene {
   readonly connections: ConnectionView[]
   readonly queues: Readonly<Record<string, QueueScene>>
   readonly localWorker: LocalWorkerView
+  /** `none`: nothing has fired yet and nobody but the desktop is told. */
+  readonly alerts: 'some' | 'none'
 }
 
 export const refused: Problem = {
@@ -130,6 +132,7 @@ export function makeScene(name: SceneName, now: number): Scene {
       billing: { ...healthy, types: clinicTypes.slice(1, 5) },
       'clinic-staging': { ...healthy, types: clinicTypes.slice(2) }
     },
-    localWorker: worker()
+    localWorker: worker(),
+    alerts: name === 'quiet' ? 'none' : 'some'
   }
 }

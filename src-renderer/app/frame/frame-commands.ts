@@ -17,6 +17,7 @@ import { useCommands, type Command } from '@/shared/commands.ts'
 import { obstacleOf } from '@/shared/obstacle.ts'
 import { toProblem } from '@/transport/problem.ts'
 import { pageRoute, pages } from '../navigation.ts'
+import { useAlertCommands } from './alert-commands.ts'
 
 /** The commands that exist on every page: all pages, all connections, and what the app can be asked for from anywhere. */
 export function useFrameCommands(): void {
@@ -35,6 +36,7 @@ export function useFrameCommands(): void {
     ['system', IconSunMoon]
   ]
 
+  useAlertCommands()
   useCommands(() =>
     pages.map((page) => ({
       id: `page.${page.name}`,

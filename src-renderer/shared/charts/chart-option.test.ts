@@ -108,6 +108,7 @@ describe('timeChartOption', () => {
       unit: 'plain',
       log: false,
       gaps: [[0, 1]],
+      marks: [],
       selection: null,
       hatch: null
     })
@@ -115,5 +116,51 @@ describe('timeChartOption', () => {
       tooltip: { showContent: false },
       series: [{ connectNulls: false, showSymbol: false }]
     })
+  })
+
+  const base = {
+    theme: 'dark',
+    lines: [line([1, 2])],
+    from: 0,
+    to: 100,
+    axisFormat: String,
+    left: 40,
+    unit: 'plain',
+    log: false,
+    gaps: [],
+    marks: [],
+    selection: null,
+    hatch: null
+  } as const
+  const first = (option: object): { markLine: { data: object[] }; markArea: { data: object[][] } } =>
+    (option as { series: never[] }).series[0]!
+
+  it('draws an incident as a line where it began and an area while it lasts', () => {
+    const marks = [{ kind: 'incident', from: 40, to: null } as const]
+    const { markLine, markArea } = first(timeChartOption({ ...base, marks }))
+    expect(markLine.data).toMatchObject([{ xAxis: 40 }])
+    expect(markArea.data).toMatchObject([[{ xAxis: 40 }, { xAxis: 100 }]])
+  })
+
+  it('keeps an incident that began before the picture as an area, and leaves out one that is not in it', () => {
+    const marks = [
+      { kind: 'incident', from: -50, to: 20 },
+      { kind: 'incident', from: -50, to: -20 }
+    ] as const
+    const { markLine, markArea } = first(timeChartOption({ ...base, marks }))
+    expect(markLine.data).toEqual([])
+    expect(markArea.data).toMatchObject([[{ xAxis: 0 }, { xAxis: 20 }]])
+  })
+
+  it('makes a short firing wide enough to be seen, and names it', () => {
+    const marks = [{ kind: 'firing', from: 50, to: 50.1, label: '2 m' } as const]
+    const [[start, end] = []] = first(timeChartOption({ ...base, marks })).markArea.data
+    expect(start).toMatchObject({ name: '2 m' })
+    expect((end as { xAxis: number }).xAxis - (start as { xAxis: number }).xAxis).toBeGreaterThanOrEqual(0.5 - 1e-9)
+  })
+
+  it('draws earlier values thin and dashed', () => {
+    const option = timeChartOption({ ...base, lines: [line([1]), line([2], { earlier: true })] })
+    expect(option).toMatchObject({ series: [{}, { lineStyle: { width: 1, type: [3, 3] } }] })
   })
 })

@@ -11,6 +11,20 @@ export interface ChartLine {
   /** Areas on top of each other; all stacked lines of a chart are one stack. */
   readonly stack?: boolean
   readonly width?: number
+  /** What it was at an earlier time: thin, dashed, and no sign of what is known now. */
+  readonly earlier?: boolean
+}
+
+/**
+ * Something that happened. `incident`: a line where it began and a faint area while it lasted. `firing`: when a rule would have fired, never
+ * thinner than can be seen, with its label. `moment`: the time that the reader came to look at.
+ */
+export interface ChartMark {
+  readonly kind: 'incident' | 'firing' | 'moment'
+  readonly from: number
+  /** null: it lasts. */
+  readonly to: number | null
+  readonly label?: string
 }
 
 export interface ChartThreshold {
@@ -31,6 +45,7 @@ export interface TimeChartSpec {
   readonly unit: 'plain' | 'count' | 'ms'
   readonly log: boolean
   readonly gaps: readonly TimeSpan[]
+  readonly marks: readonly ChartMark[]
   /** What the reader is dragging over. */
   readonly selection: TimeSpan | null
   /** A pattern for unknown time; null where there is no canvas. */
@@ -125,7 +140,9 @@ function lineSeries(line: ChartLine, marked: object, log: boolean): object {
     // A logarithm has no zero: it is drawn as the bottom of the scale would be, not as unknown.
     data: log ? line.data.map(([time, value]) => [time, value === null ? null : Math.max(1, value)]) : line.data,
     stack: line.stack ? 'all' : undefined,
-    lineStyle: { color: line.colour, width: line.width ?? 1.5 },
+    lineStyle: line.earlier
+      ? { color: line.colour, width: 1, type: [3, 3], opacity: 0.75 }
+      : { color: line.colour, width: line.width ?? 1.5 },
     itemStyle: { color: line.colour },
     showSymbol: false,
     connectNulls: false,
@@ -134,11 +151,12 @@ function lineSeries(line: ChartLine, marked: object, log: boolean): object {
   }
 }
 
-/** Threshold, unknown time and selection hang on the first line. */
+/** Threshold, unknown time, what happened and the selection hang on the first line. */
 function marks(spec: TimeChartSpec): object {
   const { theme } = spec
   const hatched = spec.hatch ? { color: { image: spec.hatch, repeat: 'repeat' }, opacity: 0.8 } : {}
   const areas: unknown[] = spec.gaps.map(([from, to]) => [{ xAxis: from, itemStyle: hatched }, { xAxis: to }])
+  areas.push(...spec.marks.flatMap((mark) => markArea(mark, spec)))
   if (spec.selection) {
     const chosen = { color: alpha(palette[theme].accent, 0.16), borderColor: palette[theme].accent, borderWidth: 1 }
     areas.push([{ xAxis: Math.min(...spec.selection), itemStyle: chosen }, { xAxis: Math.max(...spec.selection) }])
@@ -155,8 +173,43 @@ function marks(spec: TimeChartSpec): object {
       color: palette[theme].warn
     }
   }
+  const lines = spec.marks.flatMap((mark) => markLine(mark, spec))
   return {
-    markLine: { symbol: 'none', silent: true, data: threshold ? [threshold] : [] },
+    markLine: { symbol: 'none', silent: true, data: threshold ? [...lines, threshold] : lines },
     markArea: { silent: true, data: areas }
   }
+}
+
+/** A mark's end in the picture: one that lasts reaches to now. */
+const endOf = (mark: ChartMark, spec: TimeChartSpec): number => Math.min(mark.to ?? spec.to, spec.to)
+
+function markArea(mark: ChartMark, spec: TimeChartSpec): unknown[] {
+  const { theme, from, to } = spec
+  const end = endOf(mark, spec)
+  if (mark.kind === 'moment' || end < from || mark.from > to) return []
+  const colour = dataColours[theme].incident
+  if (mark.kind === 'incident') {
+    const style = { color: alpha(colour, 0.07) }
+    return [[{ xAxis: Math.max(from, mark.from), itemStyle: style }, { xAxis: end }]]
+  }
+  const start = Math.min(mark.from, end - (to - from) / 200)
+  const isLate = start > from + 0.7 * (to - from)
+  const label = {
+    show: (mark.label ?? '') !== '',
+    position: isLate ? 'insideTopRight' : 'insideTopLeft',
+    offset: [isLate ? -6 : 6, 4],
+    align: isLate ? 'right' : 'left',
+    color: colour,
+    fontSize: 11
+  }
+  return [[{ name: mark.label, xAxis: start, itemStyle: { color: alpha(colour, 0.5) }, label }, { xAxis: end }]]
+}
+
+function markLine(mark: ChartMark, { theme, from, to }: TimeChartSpec): unknown[] {
+  if (mark.kind === 'firing' || mark.from < from || mark.from > to) return []
+  const lineStyle =
+    mark.kind === 'incident'
+      ? { color: dataColours[theme].incident, type: 'solid', width: 1 }
+      : { color: palette[theme].accent, type: [2, 2], width: 1 }
+  return [{ xAxis: mark.from, lineStyle, label: { show: false } }]
 }
