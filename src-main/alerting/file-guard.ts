@@ -10,16 +10,23 @@ export class FileGuard {
     this.onNotice = onNotice
   }
 
-  /** For what nobody asked for: a failure of the file is said once, until it works again. */
+  /** For a write that nobody asked for: a failure of the file is said once, until one succeeds again. */
   quietly(work: () => void): void {
     try {
       work()
       this.hasFailed = false
     } catch (error) {
-      const notice = failedFile(error)
-      if (!notice) throw error
-      if (!this.hasFailed) this.onNotice(notice)
-      this.hasFailed = true
+      this.sayOnce(error)
+    }
+  }
+
+  /** For a read that something must go on without. A file that can be read may still be full: what failed stays said. */
+  readOr<T>(fallback: T, work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      this.sayOnce(error)
+      return fallback
     }
   }
 
@@ -30,5 +37,12 @@ export class FileGuard {
     } catch (error) {
       throw failedFile(error) ?? error
     }
+  }
+
+  private sayOnce(error: unknown): void {
+    const notice = failedFile(error)
+    if (!notice) throw error
+    if (!this.hasFailed) this.onNotice(notice)
+    this.hasFailed = true
   }
 }

@@ -107,8 +107,8 @@ export class KeptAlerts implements Alerts {
   state(connectionId: string): AlertState {
     const { alerts, ...watched } = this.connection(connectionId)
     const now = this.clock.now()
-    let fired: ReadonlyMap<string, number> = new Map()
-    this.file.quietly(() => (fired = this.store.firedSince(connectionId, now + watched.skewMs - weekMs)))
+    const from = now + watched.skewMs - weekMs
+    const fired = this.file.readOr(new Map<string, number>(), () => this.store.firedSince(connectionId, from))
     return stateOf({ alerts, silences: this.silences, now, fired, isFresh: isFresh(watched) })
   }
 
@@ -250,8 +250,8 @@ export class KeptAlerts implements Alerts {
     const known = this.connections.get(connectionId)
     if (known) return known
     // Where the file fails, the defaults watch.
-    let stored: StoredConnection = { rules: [], pending: new Map(), incidents: [] }
-    this.file.quietly(() => (stored = this.store.connection(connectionId)))
+    const none: StoredConnection = { rules: [], pending: new Map(), incidents: [] }
+    const stored = this.file.readOr(none, () => this.store.connection(connectionId))
     const alerts = new ConnectionAlerts(connectionId, stored)
     const watched = { alerts, isWatched: false, blindMs: 0, isRead: false, skewMs: 0, savedAt: 0 }
     this.connections.set(connectionId, watched)
