@@ -144,7 +144,10 @@ export function pointsAt(scene: QueueScene, at: number): Point[] {
   const types = scene.types.map((_, i) => typeAt(scene, i, at))
   const points: Point[] = []
   const add = (metric: MetricName, value: number, type = ''): void => void points.push({ metric, type, value })
-  for (const one of types) add('depth', Math.round(sum(Object.values(one.depth))), one.type)
+  for (const one of types) {
+    add('depth', Math.round(sum(Object.values(one.depth))), one.type)
+    add('depth.RUNNING', one.depth.RUNNING ?? 0, one.type)
+  }
   for (const state of ['QUEUED', 'RETRY_WAIT', 'RUNNING'] as const) {
     add(`depth.${state}`, Math.round(sum(types.map((one) => one.depth[state] ?? 0))))
   }

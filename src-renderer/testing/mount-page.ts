@@ -31,7 +31,7 @@ export async function mountPage(
   prepare(app)
   provideClient(app.client)
   const blank = (): ReturnType<typeof h> => h('div')
-  const named = ['tasks', 'workers', 'overview', 'alerts'].map((name) => ({
+  const named = ['tasks', 'workers', 'overview', 'alerts', 'database', 'capacity'].map((name) => ({
     name,
     path: `/c/:connectionId/${name}`,
     component: blank

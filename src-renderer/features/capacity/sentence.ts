@@ -1,0 +1,52 @@
+import { capacityOf, drainOf, type Bottleneck, type CapacityInputs } from './model.ts'
+
+export type CapacityTone = 'well' | 'warn' | 'bad' | 'plain'
+
+/** What matters most about what the queue can do. Rates are a second. */
+export type CapacitySentence =
+  | { readonly kind: 'noWorkers'; readonly waiting: number }
+  /** Which number is missing for a forecast. */
+  | { readonly kind: 'unknown'; readonly missing: 'duration' | 'claims' | 'others' | 'slots' }
+  | { readonly kind: 'over'; readonly bottleneck: Bottleneck; readonly throughput: number; readonly growth: number }
+  | {
+      readonly kind: 'tight' | 'room'
+      readonly bottleneck: Bottleneck
+      readonly throughput: number
+      readonly use: number
+    }
+  | { readonly kind: 'idle'; readonly bottleneck: Bottleneck; readonly throughput: number }
+
+/** Above this share queues form by chance alone. */
+export const tightUse = 0.85
+
+export const toneOf: Readonly<Record<CapacitySentence['kind'], CapacityTone>> = {
+  noWorkers: 'bad',
+  unknown: 'plain',
+  over: 'bad',
+  tight: 'warn',
+  room: 'well',
+  idle: 'plain'
+}
+
+export function decideSentence(inputs: CapacityInputs): CapacitySentence {
+  if (inputs.workers === 0) return { kind: 'noWorkers', waiting: inputs.waiting ?? 0 }
+  const { throughput, bottleneck, use } = capacityOf(inputs)
+  if (throughput === null || bottleneck === null || use === null) return { kind: 'unknown', missing: missingIn(inputs) }
+  const drain = drainOf(inputs)
+  if (use >= 1) return { kind: 'over', bottleneck, throughput, growth: drain.kind === 'grows' ? drain.rate : 0 }
+  if (inputs.arrivals === 0) return { kind: 'idle', bottleneck, throughput }
+  return { kind: use > tightUse ? 'tight' : 'room', bottleneck, throughput, use }
+}
+
+function missingIn({
+  slots,
+  durationMs,
+  attempts,
+  taken,
+  claimMs
+}: CapacityInputs): 'duration' | 'claims' | 'others' | 'slots' {
+  if (slots === null) return 'slots'
+  if (durationMs === null || attempts === null) return 'duration'
+  if (taken.slots === null || taken.rate === null) return 'others'
+  return claimMs === null ? 'claims' : 'duration'
+}
