@@ -11,7 +11,9 @@ export const lanesQuestion = z.object({
   connectionId: z.string(),
   /** Attempts that ended since then. */
   fromMsAgo: z.int().min(1_000).max(laneLimits.fromMsAgo),
-  limit: z.int().min(1).max(laneLimits.ended).default(laneLimits.ended)
+  limit: z.int().min(1).max(laneLimits.ended).default(laneLimits.ended),
+  /** Of this type only; null: of all. */
+  type: z.string().max(100).nullable().default(null)
 })
 
 export const endedAttempt = z.object({

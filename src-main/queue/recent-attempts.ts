@@ -10,6 +10,8 @@ export const recentLimits = { fromMsAgo: 6 * 3_600_000, ended: 2_000, running: 1
 export interface RecentWindow {
   readonly fromMsAgo: number
   readonly limit: number
+  /** Of this type only: the window's part of the index is then looked through for it. null: of all. */
+  readonly type: string | null
 }
 
 /** Times are the database's clock, milliseconds since the epoch. */
@@ -52,8 +54,9 @@ export interface RecentAttempts {
 }
 
 /** The window within `recentLimits`. */
-export function boundedWindow({ fromMsAgo, limit }: RecentWindow): RecentWindow {
+export function boundedWindow({ fromMsAgo, limit, type }: RecentWindow): RecentWindow {
   return {
+    type,
     fromMsAgo: Math.min(recentLimits.fromMsAgo, Math.max(0, Math.round(fromMsAgo))),
     limit: Math.min(recentLimits.ended, Math.max(1, Math.floor(limit)))
   }

@@ -3,7 +3,7 @@ import { recentLimits } from '../../src-main/queue/recent-attempts.ts'
 import { failure, type QueueUnderTest } from './queue-under-test.ts'
 
 const hour = 3_600_000
-const everything = { fromMsAgo: hour, limit: recentLimits.ended }
+const everything = { fromMsAgo: hour, limit: recentLimits.ended, type: null }
 
 export function describeRecentAttempts(queue: QueueUnderTest): void {
   /** Moves the end of a task's attempts; the start moves too, so that they last as long. */
@@ -80,7 +80,7 @@ export function describeRecentAttempts(queue: QueueUnderTest): void {
       const young = await queue.running()
       await queue.settle({ fence: young, outcome: 'SUCCESS', result: null })
       const ids = async (fromMsAgo: number): Promise<string[]> =>
-        (await queue.store.recentAttempts({ fromMsAgo, limit: 10 })).ended.map(({ taskId }) => taskId)
+        (await queue.store.recentAttempts({ ...everything, fromMsAgo })).ended.map(({ taskId }) => taskId)
       expect(await ids(60_000)).toEqual([young.taskId])
       expect(await ids(hour)).toEqual([young.taskId, old.taskId])
     })
@@ -92,19 +92,32 @@ export function describeRecentAttempts(queue: QueueUnderTest): void {
         await queue.settle({ fence, outcome: 'SUCCESS', result: null })
         await endedAgo(fence.taskId, i * 1_000)
       }
-      const cut = await queue.store.recentAttempts({ fromMsAgo: hour, limit: 3 })
+      const cut = await queue.store.recentAttempts({ ...everything, limit: 3 })
       expect(cut.allEnded).toBe(false)
       expect(cut.ended.map(({ taskId }) => taskId)).toEqual(fences.slice(0, 3).map(({ taskId }) => taskId))
-      expect((await queue.store.recentAttempts({ fromMsAgo: hour, limit: 5 })).allEnded).toBe(true)
+      expect((await queue.store.recentAttempts({ ...everything, limit: 5 })).allEnded).toBe(true)
+    })
+
+    it('can be those of one type alone', async () => {
+      const done = await queue.running({ type: 'a' })
+      await queue.settle({ fence: done, outcome: 'SUCCESS', result: null })
+      const other = await queue.running({ type: 'b' })
+      await queue.settle({ fence: other, outcome: 'SUCCESS', result: null })
+      const runs = await queue.running({ type: 'a' })
+      await queue.running({ type: 'b' })
+      const { ended, running, allEnded } = await queue.store.recentAttempts({ ...everything, limit: 2, type: 'a' })
+      expect(ended.map(({ taskId }) => taskId)).toEqual([done.taskId])
+      expect(running.map(({ taskId }) => taskId)).toEqual([runs.taskId])
+      expect(allEnded).toBe(true)
     })
 
     it('are bounded, whatever is asked for', async () => {
       const fence = await queue.running()
       await queue.settle({ fence, outcome: 'SUCCESS', result: null })
       await endedAgo(fence.taskId, recentLimits.fromMsAgo + 60_000)
-      const all = await queue.store.recentAttempts({ fromMsAgo: Number.MAX_SAFE_INTEGER, limit: 1e9 })
+      const all = await queue.store.recentAttempts({ ...everything, fromMsAgo: Number.MAX_SAFE_INTEGER, limit: 1e9 })
       expect(all.ended).toEqual([])
-      expect((await queue.store.recentAttempts({ fromMsAgo: -5, limit: 0 })).ended).toEqual([])
+      expect((await queue.store.recentAttempts({ ...everything, fromMsAgo: -5, limit: 0 })).ended).toEqual([])
     })
   })
 }

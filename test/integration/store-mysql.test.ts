@@ -59,8 +59,10 @@ describe('query plans, with 20,000 tasks of four types', () => {
     ['the look for groups', nextGroup, [0, 'type1', 0], 'taskdeck_task_claim'],
     ['recovery of leases', expiredLeases, [100], 'taskdeck_task_lease'],
     ['recovery of deadlines', passedDeadlines, [100], 'taskdeck_task_deadline'],
-    ['the longest due', probes.oldestOfGroup, [1, 'type1'], 'taskdeck_task_claim'],
-    ['running attempts', attemptsRunning, [], 'taskdeck_task_lease']
+    ['the first group of the depth', probes.groupsFor('depth').first.sql, [], 'taskdeck_task_claim'],
+    ['the next group of the depth', probes.groupsFor('depth').next.sql, [1, 'type1', 1], 'taskdeck_task_claim'],
+    ['running attempts', attemptsRunning(false), [], 'taskdeck_task_lease'],
+    ['running attempts of a type', attemptsRunning(true), ['type1'], 'taskdeck_task_lease']
   ])('%s reads its index in order, without a sort', async (_, sql, values, index) => {
     const rows = await plan(sql, values)
     expect(rows).toHaveLength(1)

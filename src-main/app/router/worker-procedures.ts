@@ -13,9 +13,9 @@ export function workerProcedures(os: Implementer, { connections, operations, act
       }
     }),
     lanes: os.workers.lanes.handler(async ({ input }) => {
-      const { connectionId, fromMsAgo, limit } = input
+      const { connectionId, ...window } = input
       const store = await connections.store(connectionId)
-      const { ended, running, ...rest } = await store.recentAttempts({ fromMsAgo, limit })
+      const { ended, running, ...rest } = await store.recentAttempts(window)
       return { ...rest, ended: [...ended], running: [...running] }
     })
   })

@@ -12,22 +12,27 @@ import { count, countOrNull, microseconds, text, textOrNull, time, timeOrNull } 
 /** A look that is slower is not worth it. MariaDB reads the hint as a comment: there the session's own limit holds. */
 const hint = '/*+ MAX_EXECUTION_TIME(3000) */'
 
-export const attemptsEnded = `
+const ofType = (one: boolean): string => (one ? 'AND type = ?' : '')
+
+/** Values: the window in microseconds, the type when it is one's, the limit. */
+export const attemptsEnded = (oneType: boolean): string => `
 SELECT ${hint} task_id, attempt, type, worker_id, started_at, ended_at, outcome, error_code
 FROM taskdeck_attempt FORCE INDEX (taskdeck_attempt_ended)
-WHERE ended_at > NOW(6) - INTERVAL ? MICROSECOND ORDER BY ended_at DESC LIMIT ?`
+WHERE ended_at > NOW(6) - INTERVAL ? MICROSECOND ${ofType(oneType)} ORDER BY ended_at DESC LIMIT ?`
 
-export const attemptsRunning = `
+export const attemptsRunning = (oneType: boolean): string => `
 SELECT ${hint} id, attempt, type, worker_id, started_at, lease_until, lease_ms, state, state_since
 FROM taskdeck_task FORCE INDEX (taskdeck_task_lease)
-WHERE lease_until IS NOT NULL ORDER BY lease_until LIMIT ${recentLimits.running + 1}`
+WHERE lease_until IS NOT NULL ${ofType(oneType)} ORDER BY lease_until LIMIT ${recentLimits.running + 1}`
 
 /** What runs is read first: an attempt that ends in between is then told twice, and never lost. */
 export async function recentAttempts(database: SqlDatabase, window: RecentWindow): Promise<RecentAttempts> {
-  const { fromMsAgo, limit } = boundedWindow(window)
+  const { fromMsAgo, limit, type } = boundedWindow(window)
+  const types = type === null ? [] : [type]
+  const oneType = type !== null
   const [now] = (await database.execute('SELECT NOW(6) AS now')).rows
-  const running = (await database.execute(attemptsRunning)).rows
-  const ended = (await database.execute(attemptsEnded, [microseconds(fromMsAgo), limit])).rows
+  const running = (await database.execute(attemptsRunning(oneType), types)).rows
+  const ended = (await database.execute(attemptsEnded(oneType), [microseconds(fromMsAgo), ...types, limit])).rows
   return {
     at: time(now ?? {}, 'now'),
     ended: ended.map(toEnded),

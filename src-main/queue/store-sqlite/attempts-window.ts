@@ -10,21 +10,23 @@ import {
 import type { QueueFile } from './queue-file.ts'
 import { toMicroseconds } from './task-rows.ts'
 
+const ofType = '(:type IS NULL OR type = :type)'
+
 export const attemptsEnded = `
 SELECT CAST(task_id AS TEXT) AS task_id, attempt, type, worker_id, started_at, ended_at, outcome, error_code
 FROM taskdeck_attempt INDEXED BY taskdeck_attempt_ended
-WHERE ended_at > :since ORDER BY ended_at DESC LIMIT :limit`
+WHERE ended_at > :since AND ${ofType} ORDER BY ended_at DESC LIMIT :limit`
 
 export const attemptsRunning = `
 SELECT CAST(id AS TEXT) AS id, attempt, type, worker_id, started_at, lease_until, lease_ms, state, state_since
 FROM taskdeck_task INDEXED BY taskdeck_task_lease
-WHERE lease_until IS NOT NULL ORDER BY lease_until LIMIT ${recentLimits.running + 1}`
+WHERE lease_until IS NOT NULL AND ${ofType} ORDER BY lease_until LIMIT ${recentLimits.running + 1}`
 
 export function recentAttempts(file: QueueFile, window: RecentWindow): Promise<RecentAttempts> {
-  const { fromMsAgo, limit } = boundedWindow(window)
+  const { fromMsAgo, limit, type } = boundedWindow(window)
   return file.read((session) => {
-    const running = session.all<RunningRow>(attemptsRunning)
-    const ended = session.all<EndedRow>(attemptsEnded, { since: session.at - toMicroseconds(fromMsAgo), limit })
+    const running = session.all<RunningRow>(attemptsRunning, { type })
+    const ended = session.all<EndedRow>(attemptsEnded, { since: session.at - toMicroseconds(fromMsAgo), type, limit })
     return {
       at: session.at / 1000,
       ended: ended.map(toEnded),
