@@ -3,8 +3,8 @@
  * be had (under xvfb-run without a display), else in Chromium on the server shell. The queue is worked on for N
  * minutes (default 4) before, so that there is something to see. Needs what `npm test -- --only e2e` needs, and a build.
  */
-import { mkdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { buildSqliteForOldNode } from './build-sqlite-electron33.mjs'
@@ -51,10 +51,14 @@ async function takeAll(kind, minutes) {
   const operator = await import('../test/e2e/support/operator.ts')
   const { openShell } = await import('../test/e2e/support/shells.ts')
   const { connect } = await import('../test/e2e/support/connection-form.ts')
+  const { newDataDir } = await import('../test/e2e/support/build.ts')
+  const { fillHistory } = await import('../test/support/demo-history.ts')
   const { startPrivateMariaDb } = await import('../test/support/mariadb.ts')
 
+  const dataDir = newDataDir()
+  say(`${await fillHistory(dataDir, { connectionId: 'local', hours: 24 })} readings of the day before`)
   const mariadb = await startPrivateMariaDb()
-  const shell = await openShell(kind)
+  const shell = await openShell(kind, { dataDir })
   const page = operator.patient(shell.page)
   try {
     await page.setViewportSize(size)
@@ -64,6 +68,7 @@ async function takeAll(kind, minutes) {
     if (shell.problems.length > 0) throw new Error(`The page has problems:\n${shell.problems.join('\n')}`)
   } finally {
     await shell.stop()
+    rmSync(dirname(dataDir), { recursive: true, force: true })
     await mariadb.stop()
   }
 }
@@ -122,8 +127,10 @@ async function takeTheme(page, operator, theme) {
   await take('tasks')
   await operator.openPage(page, 'Workers')
   await take('workers')
-  await operator.openPage(page, 'Local worker')
-  await take('local-worker')
+  for (const name of ['Alerts', 'Capacity', 'Fleet', 'Local worker']) {
+    await operator.openPage(page, name)
+    await take(name.toLowerCase().replace(' ', '-'))
+  }
   await operator.openPage(page, 'Connections')
   await page.getByRole('row').filter({ hasText: 'orders-dev' }).click()
   await take('connections')
