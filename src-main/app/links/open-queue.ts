@@ -70,7 +70,8 @@ export async function openMysqlQueue(
   const database = await openDatabase(login, accessMode, { clock: places.clock, use: 'page' })
   try {
     const status = await mysqlInstaller(database, places).status()
-    if (status.status !== 'ready') {
+    const seesEnough = status.status === 'missing' && (await seesTasksAlone(database, accessMode))
+    if (status.status !== 'ready' && !seesEnough) {
       await database.close()
       return { opening: obstacleOf(status), database }
     }
@@ -87,6 +88,22 @@ export async function openMysqlQueue(
     await database.close()
     throw error
   }
+}
+
+const findTasks = `
+SELECT COUNT(*) AS n FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'taskdeck_task'`
+
+/**
+ * An account that may read the tasks and not the journal of migrations is not told that the journal exists. It can look at the queue; it cannot
+ * work on it. Throws NO_RIGHTS when it wants to.
+ */
+async function seesTasksAlone(database: SqlDatabase, accessMode: AccessMode): Promise<boolean> {
+  const [row] = (await database.execute(findTasks)).rows
+  if (Number(row?.['n']) === 0) return false
+  if (accessMode === 'read-only') return true
+  const text =
+    'This account sees taskdeck_task and not the other tables: ask for GRANT SELECT, INSERT, UPDATE, DELETE on this database, or connect read-only.'
+  throw new AppError('NO_RIGHTS', 'user', text)
 }
 
 /** The embedded queue is ours alone, so its tables are brought up to date without asking. Throws FILE_UNAVAILABLE and what its store throws. */

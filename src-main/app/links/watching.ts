@@ -5,7 +5,7 @@ import { createCostGuard } from '../../monitoring/index.ts'
 export interface Watching {
   readonly probes: ProbeGuard
   /** Ends the session, also one that is just being opened. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** The session is opened with the first round: who never reads needs none. `open` is asked again when it failed. */

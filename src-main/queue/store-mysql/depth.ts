@@ -1,4 +1,4 @@
-import type { Accuracy, Probe, ProbeRound, QueueReading, SqlRow, SqlValue, TaskState } from '../../kernel/index.ts'
+import type { Probe, ProbeRound, QueueReading, SqlRow, SqlValue, TaskState } from '../../kernel/index.ts'
 import { DepthSum } from '../reading-figures.ts'
 import * as probes from './probes.ts'
 import { count, text } from './row-values.ts'
@@ -128,40 +128,55 @@ interface LargeGroup {
 async function addLarge(round: ProbeRound, { group, states }: LargeGroup, sum: DepthSum): Promise<boolean> {
   const at = [group.rank, group.type, round.now]
   const sizes = await round.expectedRows(probes.partSizes, [...at, ...at])
-  if (!sizes) return false
-  const [due = 0, future = 0] = sizes
-  if (due + future <= total(states)) {
-    addStates(sum, group, states, 'atLeast')
-    return true
-  }
-  const isDue = await addPart(round, { group, part: 'due', size: due }, sum)
-  return isDue && addPart(round, { group, part: 'future', size: future }, sum)
-}
-
-interface Part {
-  readonly group: Group
-  readonly part: keyof typeof probes.partStates
-  /** As the server expects. */
-  readonly size: number
-}
-
-async function addPart(round: ProbeRound, { group, part, size }: Part, sum: DepthSum): Promise<boolean> {
-  const ends = probes.partStates[part]
-  const look = (probe: Probe, limit: number): Promise<readonly SqlRow[] | undefined> =>
-    round.rows(probe, [group.rank, group.type, round.now, limit])
-  const oldest = await look(ends.oldest, sampled.oldest)
-  if (!oldest) return false
-  if (total(oldest) < sampled.oldest) {
-    addStates(sum, group, oldest)
-    return true
-  }
-  const newest = await look(ends.newest, sampled.newest)
-  if (!newest) return false
-  const shares = meanShares(oldest, newest)
-  const about = Math.max(size, total(oldest))
-  for (const sibling of siblings(group))
-    sum.add(group.type, sibling, Math.round(about * (shares.get(sibling) ?? 0)), 'about')
+  const due = await lookAtPart(round, group, 'due')
+  const future = await lookAtPart(round, group, 'future')
+  if (!sizes || !due || !future) return false
+  const counted = total(states)
+  addPart(sum, group, { ...due, expected: sizes[0] ?? 0, least: leastOf(due, future, counted) })
+  addPart(sum, group, { ...future, expected: sizes[1] ?? 0, least: leastOf(future, due, counted) })
   return true
+}
+
+/** The states at both ends of a part of a group. */
+interface Look {
+  readonly oldest: readonly SqlRow[]
+  /** Undefined when the oldest are all. */
+  readonly newest: readonly SqlRow[] | undefined
+}
+
+async function lookAtPart(
+  round: ProbeRound,
+  { rank, type }: Group,
+  part: keyof typeof probes.partStates
+): Promise<Look | undefined> {
+  const ends = probes.partStates[part]
+  const oldest = await round.rows(ends.oldest, [rank, type, round.now, sampled.oldest])
+  if (!oldest) return undefined
+  if (total(oldest) < sampled.oldest) return { oldest, newest: undefined }
+  const newest = await round.rows(ends.newest, [rank, type, round.now, sampled.newest])
+  return newest && { oldest, newest }
+}
+
+/** What a part holds at least, when `counted` of both parts were counted. */
+function leastOf(part: Look, other: Look, counted: number): number {
+  const ofOther = other.newest ? counted : total(other.oldest)
+  return Math.max(total(part.oldest), counted - ofOther)
+}
+
+function addPart(
+  sum: DepthSum,
+  group: Group,
+  { oldest, newest, expected, least }: Look & { readonly expected: number; readonly least: number }
+): void {
+  if (!newest) return addStates(sum, group, oldest)
+  const shares = meanShares(oldest, newest)
+  const size = Math.max(expected, least)
+  const accuracy = size === least && shares.size === 1 ? 'atLeast' : 'about'
+  for (const sibling of siblings(group)) {
+    const share = shares.get(sibling) ?? 0
+    // One that no sample met is not known to be empty.
+    sum.add(group.type, sibling, Math.round(size * share), share === 0 ? 'about' : accuracy)
+  }
 }
 
 function meanShares(...samples: readonly (readonly SqlRow[])[]): Map<TaskState, number> {
@@ -175,12 +190,12 @@ function meanShares(...samples: readonly (readonly SqlRow[])[]): Map<TaskState, 
   return shares
 }
 
-/** The states that a rank can hold. One that no sample met is not known to be empty. */
+/** The states that a rank can hold. */
 const siblings = ({ rank }: Group): readonly TaskState[] =>
   probes.isClaimable(rank) ? ['QUEUED', 'RETRY_WAIT'] : ['CREATED', 'PAUSED']
 
-function addStates(sum: DepthSum, { type }: Group, rows: readonly SqlRow[], accuracy?: Accuracy): void {
-  for (const row of rows) sum.add(type, state(row), count(row, 'n'), accuracy)
+function addStates(sum: DepthSum, { type }: Group, rows: readonly SqlRow[]): void {
+  for (const row of rows) sum.add(type, state(row), count(row, 'n'))
 }
 
 /** The probe for so many branches, and the values of all; those of unused branches are `filler`, or the last one's again. */

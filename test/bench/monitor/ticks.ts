@@ -1,0 +1,139 @@
+import { openMysql, parseMysqlUrl } from '../../../src-main/connections/index.ts'
+import { systemClock, type QueueReading, type SqlDatabase } from '../../../src-main/kernel/index.ts'
+import { createCostGuard, probeLimits } from '../../../src-main/monitoring/index.ts'
+import { openMysqlStore } from '../../../src-main/queue/store-mysql/index.ts'
+import type { TestMariaDb } from '../../support/mariadb.ts'
+import { openTestQueue } from '../../support/open-queue.ts'
+import { atMost, median, type Goal } from '../../support/report.ts'
+import { addWaiting, fill } from './fill.ts'
+
+/** Tasks that wait or run, at every size. */
+const live = 2_000
+/** Of the rows of a table, that wait: the second measurement of each size. */
+const backlogShare = 0.1
+/** A table of the largest size takes minutes to index. */
+const fillingTimeoutMs = 3_600_000
+
+/** What article A asks at each look: counts by state and type, oldest waiting, failure rate. Each reads the whole table or all of an index. */
+const plainStatements = [
+  'SELECT state, type, COUNT(*) AS n FROM taskdeck_task GROUP BY state, type',
+  "SELECT MIN(created_at) AS oldest FROM taskdeck_task WHERE state = 'QUEUED'",
+  "SELECT SUM(state = 'FAILED') / COUNT(*) AS rate FROM taskdeck_task WHERE state_since > NOW(6) - INTERVAL 5 MINUTE"
+]
+
+interface Cost {
+  readonly ms: number
+  /** Rows and index entries that the server read, by the session's own count. */
+  readonly rowsRead: number
+}
+
+export interface TickResult {
+  readonly rows: number
+  readonly fillSeconds: number
+  readonly tick: Cost
+  readonly plain: Cost
+  /** The same tick with a tenth of the table waiting. */
+  readonly backlog: Cost & { readonly waiting: number; readonly reported: QueueReading['depth'] }
+}
+
+export async function measureTicks(server: TestMariaDb, rows: number, rounds: number): Promise<TickResult> {
+  const url = await server.createDatabase(`bench_monitor_${rows}`)
+  const began = performance.now()
+  const queue = await openTestQueue(url, {
+    poolSize: 2,
+    statementTimeoutMs: fillingTimeoutMs,
+    beforeOpen: (empty) => fill(empty, { rows, live })
+  })
+  const fillSeconds = Math.round((performance.now() - began) / 1_000)
+  const watched = await openWatched(url)
+  const tick = await watched.ticks(rounds)
+  const plain = await plainCost(queue.sql, Math.min(rounds, 3))
+  const waiting = Math.round(rows * backlogShare)
+  await addWaiting(queue.sql, waiting)
+  const backlog = await watched.ticks(rounds)
+  const { depth } = await watched.read()
+  await watched.close()
+  await queue.close()
+  return { rows, fillSeconds, tick, plain, backlog: { ...backlog, waiting, reported: depth } }
+}
+
+interface Watched {
+  read(): Promise<QueueReading>
+  ticks(rounds: number): Promise<Cost>
+  close(): Promise<void>
+}
+
+/** As the app does it, but for the budget of a minute, which ticks in a row would spend. */
+export async function openWatched(url: string): Promise<Watched> {
+  const database = await openMysql(parseMysqlUrl(url), {
+    accessMode: 'read-only',
+    poolSize: 1,
+    acquireTimeoutMs: 10_000,
+    connectTimeoutMs: 10_000,
+    statementTimeoutMs: probeLimits.statementMs,
+    clock: systemClock
+  })
+  const unbounded = { ms: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }
+  const probes = createCostGuard({ database, clock: systemClock, budget: unbounded })
+  const store = await openMysqlStore({ database, clock: systemClock, claims: false, probes })
+  const read = async (): Promise<QueueReading> => {
+    const reading = await store.read()
+    if (reading.limits.length > 0) throw new Error(`the guard held back ${JSON.stringify(reading.limits)}`)
+    return reading
+  }
+  return {
+    read,
+    ticks: async (rounds) => {
+      // The first ones read plans, and pages from the disk.
+      await read()
+      await read()
+      const costs: Cost[] = []
+      for (let round = 0; round < rounds; round++) {
+        const start = performance.now()
+        const { costRows } = await read()
+        costs.push({ ms: performance.now() - start, rowsRead: costRows ?? Number.NaN })
+      }
+      return medianOf(costs)
+    },
+    close: async () => {
+      await store.close()
+      await database.close()
+    }
+  }
+}
+
+async function plainCost(sql: SqlDatabase, rounds: number): Promise<Cost> {
+  const costs: Cost[] = []
+  for (let round = 0; round < rounds; round++) {
+    const before = await rowsRead(sql)
+    const start = performance.now()
+    for (const statement of plainStatements) await sql.execute(statement)
+    const ms = performance.now() - start
+    costs.push({ ms, rowsRead: (await rowsRead(sql)) - before })
+  }
+  return medianOf(costs)
+}
+
+/** Nothing else runs on this server. */
+async function rowsRead(sql: SqlDatabase): Promise<number> {
+  const { rows } = await sql.execute("SHOW GLOBAL STATUS LIKE 'Handler_read%'")
+  return rows.reduce((sum, row) => sum + Number(row['Value']), 0)
+}
+
+const medianOf = (costs: readonly Cost[]): Cost => ({
+  ms: median(costs.map(({ ms }) => ms)),
+  rowsRead: median(costs.map((cost) => cost.rowsRead))
+})
+
+/** The promises of the issue "Watching that never hurts"; a hundredth of the plain statements is promised at ten million rows. */
+export function tickGoals(results: readonly TickResult[]): Goal[] {
+  const [small, large] = [results[0], results.at(-1)]
+  if (!small || !large || small === large) return []
+  const share = large.rows >= 10_000_000 ? 0.01 : (0.01 * 10_000_000) / large.rows
+  return [
+    atMost(`a tick at ${large.rows} rows to one at ${small.rows}, ms`, large.tick.ms / small.tick.ms, 'ratio', 1.5),
+    atMost(`the same, rows read`, large.tick.rowsRead / small.tick.rowsRead, 'ratio', 1.5),
+    atMost(`a tick to the plain statements at ${large.rows} rows`, large.tick.ms / large.plain.ms, 'ratio', share),
+    atMost(`rows read by a tick with ${large.backlog.waiting} waiting tasks`, large.backlog.rowsRead, 'rows', 400_000)
+  ]
+}
