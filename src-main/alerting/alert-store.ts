@@ -136,6 +136,7 @@ export class AlertStore {
       const newest = this.statements.newestResolved.get() as number | null
       this.statements.trimByAge.run(Math.min(now, newest ?? now) - keptLimits.incidentsMs)
       this.statements.trimByCount.run()
+      this.statements.trimByFirings.run()
       this.statements.trimDeliveries.run()
       this.statements.trimSilences.run(now)
     })

@@ -17,7 +17,7 @@ export interface AlertsOptions {
   readonly clock: Clock
   /** The folder `migrations/cache`. */
   readonly migrationsDir: string
-  /** The file fails while the app runs: rules are evaluated on, and what changes is lost at exit. Once a failure. */
+  /** The file fails while the app runs: rules are evaluated on, and what changes is not kept. Once a failure; a bug in what the timer does comes here too. */
   readonly onNotice: (notice: AppError) => void
   /** Something but a value has changed in the state of this connection. */
   readonly onChange: (connectionId: string) => void
@@ -112,7 +112,7 @@ export interface Alerts {
   watch(connectionId: string): void
   /** None are expected: it was closed, or waits for the user (a password, a schema). What fires stays, but for blindness. */
   unwatch(connectionId: string): void
-  /** Evaluates every rule of the connection; also watches it. Never throws. */
+  /** Evaluates every rule of the connection; also watches it. Never throws because of the file. */
   observe(observation: Observation): void
 
   state(connectionId: string): AlertState

@@ -3,7 +3,7 @@ import type { AlertRule, AlertSignal, Firing, Point } from '../kernel/index.ts'
 import { memoryOfFiring, type StoredConnection, type StoredRule } from './alert-store.ts'
 import { defaultRules } from './default-rules.ts'
 import { incidentFor, isOpen, withChanges, withFiring, type KeptFiring, type KeptIncident } from './incidents.ts'
-import { quietMemory, ruleMachine, type RuleMemory } from './rule-machine.ts'
+import { quietMemory, ruleMachine, valueNow, type RuleMemory } from './rule-machine.ts'
 import { Rising } from './rising.ts'
 import { signalValue, type MetricValue } from './signals.ts'
 import { tellingOf, type Told } from './telling.ts'
@@ -106,6 +106,14 @@ export class ConnectionAlerts {
     return this.endRules(rules, at, circumstances)
   }
 
+  /** Firings of rules that are not there or are off: a crash came between both. */
+  endOrphans(at: number, circumstances: Circumstances): Outcome {
+    const work = new Work()
+    for (const firing of this.openFirings())
+      if (!this.rule(firing.ruleId)?.enabled) work.ended.push(endedFiring(firing, at, 'rule'))
+    return this.settle(work, circumstances)
+  }
+
   acknowledge(incident: KeptIncident): void {
     this.replace([incident])
   }
@@ -141,7 +149,7 @@ export class ConnectionAlerts {
     const firing = this.openFirings().find((open) => open.ruleId === ruleId)
     if (!firing) return
     const { memory, change, work } = of
-    const value = memory.value ?? firing.value
+    const value = memory.lastValue
     const seen = { ...firing, value, peak: Math.max(firing.peak, value) }
     if (change === null) work.seen.push(seen)
     else work.ended.push(endedFiring(seen, memory.at ?? 0, change === 'unknown' ? 'unknown' : undefined))
@@ -188,8 +196,10 @@ export class ConnectionAlerts {
     return {
       repeatMs: (ruleId: string): number | null => this.rule(ruleId)?.repeatMs ?? null,
       isSeen: (ruleId: string): boolean => {
-        const { value, clearMs } = this.memory(ruleId)
-        return value !== null && clearMs === null && (isFresh || this.rule(ruleId)?.signal === 'blindMs')
+        const memory = this.memory(ruleId)
+        return (
+          valueNow(memory) !== null && memory.clearMs === null && (isFresh || this.rule(ruleId)?.signal === 'blindMs')
+        )
       }
     }
   }
@@ -255,7 +265,7 @@ const isOver = (before: AlertRule, after: AlertRule | undefined, { phase }: Rule
   (phase === 'pending' && after.above !== before.above)
 
 const isShownOtherwise = (before: RuleMemory, after: RuleMemory): boolean =>
-  before.phase !== after.phase || (before.value === null) !== (after.value === null)
+  before.phase !== after.phase || (valueNow(before) === null) !== (valueNow(after) === null)
 
 const newFiring = (rule: AlertRule, memory: RuleMemory, silenced: boolean): KeptFiring => ({
   ...{ id: randomUUID(), ruleId: rule.id, signal: rule.signal, type: rule.type, above: rule.above },

@@ -142,6 +142,17 @@ describe('blindness', () => {
     expect(bench.messages).toHaveLength(2)
   })
 
+  it('is previewed as what did fire, other rules of the incident left out', async () => {
+    bench.addRule({ forMs: 0 })
+    bench.read(high)
+    await bench.clock.advance(70_000)
+    expect(bench.openIncident().firings).toHaveLength(2)
+    const history = { from: 0, to: bench.clock.now(), stepMs: minute, times: [], series: [] }
+    const { rule } = bench.viewOf('default-blindMs')
+    const { firings } = bench.alerts.preview('local', rule, history)
+    expect(firings).toMatchObject([{ until: null, peak: bench.viewOf(rule.id).value }])
+  })
+
   it('is none of a computer that slept', async () => {
     bench.read(low)
     bench.clock.pass(8 * 3_600_000)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { alertRuleDraft, AppError, pause, type AlertRule, type AlertRuleDraft } from '../kernel/index.ts'
+import { pause, toAppError, type AlertRule, type AlertRuleDraft } from '../kernel/index.ts'
 import type { Clock, Incident, Silence } from '../kernel/index.ts'
 import { requireRoom, unknownId } from './alert-faults.ts'
 import type { AlertStore, StoredConnection, StoredRule } from './alert-store.ts'
@@ -10,6 +10,8 @@ import { FileGuard } from './file-guard.ts'
 import { firingView, incidentView, type KeptIncident } from './incidents.ts'
 import { FileNotifierRecords } from './notifier-records.ts'
 import { previewOf } from './preview.ts'
+import { requireRule, requireSameSignal } from './rule-input.ts'
+import { staleMs } from './rule-machine.ts'
 import { Silences } from './silences.ts'
 import { stateOf } from './state.ts'
 
@@ -33,9 +35,6 @@ interface Watched {
   savedAt: number
 }
 
-/** Readings that are older say nothing about now. */
-export const staleMs = 60_000
-
 /** Rules in memory; a file that keeps what must outlive the app. */
 export class KeptAlerts implements Alerts {
   readonly records: NotifierRecords
@@ -45,6 +44,7 @@ export class KeptAlerts implements Alerts {
   private readonly silences: Silences
   private readonly connections = new Map<string, Watched>()
   private isClosed = false
+  private hasBug = false
   private run: { readonly stopper: AbortController; readonly ended: Promise<void> } | undefined
 
   constructor(store: AlertStore, options: AlertsOptions) {
@@ -52,7 +52,7 @@ export class KeptAlerts implements Alerts {
     this.options = options
     this.file = new FileGuard(options.onNotice)
     this.records = new FileNotifierRecords(store, this.file)
-    this.silences = new Silences(store.silences(options.clock.now()))
+    this.silences = new Silences(this.file.readOr([], () => store.silences(options.clock.now())))
   }
 
   start(): void {
@@ -118,7 +118,7 @@ export class KeptAlerts implements Alerts {
     const known = ruleId === null ? undefined : watched.alerts.rule(ruleId)
     if (ruleId !== null && !known) throw unknownId('rule')
     if (!known) requireRoom('rules', watched.alerts.rules.length)
-    if (known?.isDefault && (known.signal !== rule.signal || known.type !== rule.type)) throw fixedSignal()
+    if (known?.isDefault) requireSameSignal(known, rule)
     const stored: StoredRule = { ...rule, id: known?.id ?? randomUUID() }
     this.file.asked(() => this.store.putRule(connectionId, stored))
     this.reloadRules(watched)
@@ -134,7 +134,8 @@ export class KeptAlerts implements Alerts {
 
   preview(connectionId: string, draft: AlertRuleDraft, history: PreviewHistory): RulePreview {
     const rule = requireRule(draft)
-    const firings = rule.signal === 'blindMs' ? this.incidents(connectionId, history).flatMap((of) => of.firings) : []
+    const recorded = rule.signal === 'blindMs' ? this.incidents(connectionId, history) : []
+    const firings = recorded.flatMap((incident) => incident.firings.filter(({ signal }) => signal === 'blindMs'))
     return previewOf(rule, history, firings)
   }
 
@@ -199,9 +200,19 @@ export class KeptAlerts implements Alerts {
         this.file.quietly(() => this.store.trim(this.clock.now()))
         trimmedAt = at
       }
-      this.round(Math.min(at - lastAt, 2 * roundMs))
+      this.say(() => this.round(Math.min(at - lastAt, 2 * roundMs)))
       lastAt = at
       await pause(this.clock, roundMs, stop)
+    }
+  }
+
+  /** A bug is said once, and must not end the loop. */
+  private say(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      if (!this.hasBug) this.options.onNotice(toAppError(error))
+      this.hasBug = true
     }
   }
 
@@ -255,6 +266,7 @@ export class KeptAlerts implements Alerts {
     const alerts = new ConnectionAlerts(connectionId, stored)
     const watched = { alerts, isWatched: false, blindMs: 0, isRead: false, skewMs: 0, savedAt: 0 }
     this.connections.set(connectionId, watched)
+    this.follow(watched, alerts.endOrphans(this.readingTime(watched), this.circumstances(watched)))
     return watched
   }
 
@@ -280,17 +292,3 @@ export class KeptAlerts implements Alerts {
 }
 
 const isFresh = ({ isRead, blindMs }: Pick<Watched, 'isRead' | 'blindMs'>): boolean => isRead && blindMs < staleMs
-
-function requireRule(draft: AlertRuleDraft): AlertRuleDraft {
-  const parsed = alertRuleDraft.safeParse(draft)
-  if (parsed.success) return parsed.data
-  const reason = parsed.error.issues[0]?.message ?? ''
-  throw new AppError('INVALID_INPUT', 'user', `This rule cannot be used: ${reason}`, { details: { reason } })
-}
-
-const fixedSignal = (): AppError =>
-  new AppError(
-    'INVALID_INPUT',
-    'user',
-    'A default rule keeps what it watches: make a new rule and switch this one off.'
-  )

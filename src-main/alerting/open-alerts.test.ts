@@ -104,6 +104,22 @@ describe('after a restart', () => {
     expect(bench.told()).toEqual(['fired oldestMs', 'resolved oldestMs'])
   })
 
+  it('what fired for a rule that is off meanwhile is over', async () => {
+    const rules = [bench.addRule({ forMs: 0 }), bench.addRule({ forMs: 0 })]
+    bench.read(high)
+    await bench.alerts.stop()
+    const db = new Database(bench.file)
+    db.prepare('UPDATE rule SET enabled = 0 WHERE id = ?').run(rules[0]?.id)
+    db.prepare('DELETE FROM rule WHERE id = ?').run(rules[1]?.id)
+    db.close()
+    bench.open()
+    expect(bench.alerts.state('local').open).toEqual([])
+    expect(bench.messages.at(-1)).toMatchObject({
+      what: 'resolved',
+      firings: [{ endedBy: 'rule' }, { endedBy: 'rule' }]
+    })
+  })
+
   it('what follows soon joins the incident that was resolved before', async () => {
     bench.addRule({ forMs: 0, clearForMs: 0 })
     bench.read(high)
@@ -166,6 +182,29 @@ describe('the file', () => {
     db.close()
     expect([kept.length, kept[0], kept[1], kept.at(-1)]).toEqual([10_001, 'open', 'i11', 'last'])
     expect(bench.alerts.incidents('local', { from: 0, to: now })).toHaveLength(500)
+  })
+
+  it('keeps 100,000 firings, of whole incidents', async () => {
+    await bench.alerts.stop()
+    const db = new Database(bench.file)
+    const incident = db.prepare(
+      'INSERT INTO incident (id, connection, opened_at, resolved_at, told) VALUES (?, ?, ?, ?, 0)'
+    )
+    const firing = db.prepare(
+      `INSERT INTO firing (id, incident, connection, rule, signal, type, above, since, fired_at, peak, value, silenced)
+        VALUES (?, ?, 'local', 'r', 'growth', '', 1, 1, 1, 1, 1, 0)`
+    )
+    db.transaction(() => {
+      for (let n = 0; n < 1_001; n++) {
+        incident.run(`i${n}`, 'local', n, bench.clock.now())
+        for (let of = 0; of < 100; of++) firing.run(`f${n}-${of}`, `i${n}`)
+      }
+    })()
+    bench.open().start()
+    await bench.clock.advance(0)
+    const counts = ['incident', 'firing'].map((table) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
+    db.close()
+    expect(counts).toEqual([1_000, 100_000])
   })
 
   it('deletes nothing because the clock is years ahead', async () => {

@@ -16,8 +16,6 @@ export interface RuleMemory {
   readonly knownAt: number | null
   /** Between the last two samples with a value. */
   readonly spacingMs: number
-  /** Of the newest sample. */
-  readonly value: number | null
   /** Of the newest sample with a value. */
   readonly lastValue: number
   /** First moment above the threshold, and the worst value since; meaningless while quiet. */
@@ -37,7 +35,6 @@ export const quietMemory: RuleMemory = {
   at: null,
   knownAt: null,
   spacingMs: 0,
-  value: null,
   lastValue: 0,
   since: 0,
   peak: 0,
@@ -89,7 +86,7 @@ export function ruleMachine(rule: Settings, pace: Pace = livePace): (memory: Rul
     if (value === null) return unknownStep(memory, at, pace)
     const known = knownStep(memory, { at, value, rule, pace })
     const spacingMs = at - (memory.knownAt ?? at)
-    const common = { at, knownAt: at, value, lastValue: value, unknownMs: 0 }
+    const common = { at, knownAt: at, lastValue: value, unknownMs: 0 }
     const next = { ...known.memory, ...common, spacingMs: spacingMs > 0 ? spacingMs : memory.spacingMs }
     return { memory: next, change: known.change }
   }
@@ -132,7 +129,7 @@ function firingStep(memory: RuleMemory, known: Known): RuleStep {
 }
 
 function unknownStep(memory: RuleMemory, at: number, pace: Pace): RuleStep {
-  const next = { ...memory, at, value: null }
+  const next = { ...memory, at }
   const silentMs = at - (memory.knownAt ?? at)
   if (memory.phase === 'pending' && (silentMs < 0 || silentMs > heldOverMs))
     return { memory: ended(next), change: null }
@@ -153,6 +150,14 @@ function watchedMs(memory: RuleMemory, { at, pace }: Known): number | null {
   return passedMs > 0 && passedMs <= heldOverMs ? 0 : null
 }
 
-function ended(memory: RuleMemory): RuleMemory {
-  return { ...quietMemory, at: memory.at, knownAt: memory.knownAt, spacingMs: memory.spacingMs, value: memory.value }
+function ended({ at, knownAt, spacingMs, lastValue }: RuleMemory): RuleMemory {
+  return { ...quietMemory, at, knownAt, spacingMs, lastValue }
+}
+
+/** Older values say nothing about now. A figure that is only read now and then is not unknown in between. */
+export const staleMs = 60_000
+
+/** The signal now; null is unknown. */
+export function valueNow({ at, knownAt, lastValue }: RuleMemory): number | null {
+  return at !== null && knownAt !== null && at - knownAt < staleMs ? lastValue : null
 }

@@ -2,7 +2,7 @@ import type { AlertRule } from '../kernel/index.ts'
 import type { AlertRuleView, AlertState, RuleState } from './alerts-port.ts'
 import type { ConnectionAlerts } from './connection-alerts.ts'
 import { incidentView } from './incidents.ts'
-import type { RuleMemory } from './rule-machine.ts'
+import { valueNow, type RuleMemory } from './rule-machine.ts'
 import type { Silences } from './silences.ts'
 
 interface StateParts {
@@ -25,7 +25,7 @@ export function stateOf({ alerts, silences, now, fired, isFresh }: StateParts): 
       rule,
       state: ruleState(rule, memory, isKnown),
       since: memory.phase === 'quiet' ? null : memory.since,
-      value: isKnown ? memory.value : null,
+      value: isKnown ? valueNow(memory) : null,
       silencedUntil: silences.until({ connectionId, ruleId: rule.id }, now),
       fired7d: fired.get(rule.id) ?? 0
     }
@@ -38,8 +38,8 @@ export function stateOf({ alerts, silences, now, fired, isFresh }: StateParts): 
   }
 }
 
-function ruleState({ enabled }: AlertRule, { phase, value }: RuleMemory, isKnown: boolean): RuleState {
+function ruleState({ enabled }: AlertRule, memory: RuleMemory, isKnown: boolean): RuleState {
   if (!enabled) return 'unknown'
-  if (phase !== 'quiet') return phase
-  return isKnown && value !== null ? 'quiet' : 'unknown'
+  if (memory.phase !== 'quiet') return memory.phase
+  return isKnown && valueNow(memory) !== null ? 'quiet' : 'unknown'
 }

@@ -3,6 +3,8 @@ import type Database from 'better-sqlite3'
 /** What is kept of the past. */
 export const keptLimits = {
   incidents: 10_000,
+  /** A rule without any hysteresis may fire with each tick. */
+  firings: 100_000,
   incidentsMs: 90 * 86_400_000,
   incidentsPerQuery: 500,
   deliveries: 1_000,
@@ -107,6 +109,10 @@ function incidentStatements(db: Database.Database) {
     ),
     newestResolved: db.prepare('SELECT max(resolved_at) FROM incident').pluck(),
     trimByAge: db.prepare('DELETE FROM incident WHERE resolved_at < ?'),
+    trimByFirings: db.prepare(
+      `DELETE FROM incident WHERE resolved_at IS NOT NULL AND id IN (SELECT incident FROM firing WHERE rowid <=
+        (SELECT rowid FROM firing ORDER BY rowid DESC LIMIT 1 OFFSET ${keptLimits.firings}))`
+    ),
     trimByCount: db.prepare(`DELETE FROM incident WHERE resolved_at IS NOT NULL AND id NOT IN (${newest})`)
   }
 }
