@@ -21,6 +21,7 @@ export const routes: RouteRecordRaw[] = [
     name: 'capacity',
     component: () => import('@/features/capacity/CapacityPage.vue')
   },
+  { path: '/c/:connectionId/types/:type', name: 'type', component: () => import('@/features/types/TypePage.vue') },
   {
     path: '/local-worker',
     name: 'local-worker',

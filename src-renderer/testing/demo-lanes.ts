@@ -28,7 +28,9 @@ export class DemoLanes {
     }
   }
 
-  look({ fromMsAgo, limit = 2_000 }: { fromMsAgo: number; limit?: number }, now: number): Lanes {
+  look(question: { fromMsAgo: number; limit?: number; type?: string | null }, now: number): Lanes {
+    const { fromMsAgo, limit = 2_000, type = null } = question
+    const isOf = (one: { type: string }): boolean => type === null || one.type === type
     const running: RunningAttempt[] = []
     for (const slot of this.slots) {
       const open = this.advance(slot, this.knownUntil(slot, now))
@@ -36,13 +38,13 @@ export class DemoLanes {
     }
     if (this.scene.failingSinceMs !== null) running.push(...this.stuck(now))
     const all = this.slots
-      .flatMap((slot) => slot.ended.filter((one) => one.endedAt > now - fromMsAgo))
+      .flatMap((slot) => slot.ended.filter((one) => one.endedAt > now - fromMsAgo && isOf(one)))
       .sort((a, b) => b.endedAt - a.endedAt)
     return {
       at: now,
       ended: all.slice(0, limit),
       allEnded: all.length < limit,
-      running: running.sort((a, b) => a.leaseUntil - b.leaseUntil),
+      running: running.filter(isOf).sort((a, b) => a.leaseUntil - b.leaseUntil),
       allRunning: true
     }
   }

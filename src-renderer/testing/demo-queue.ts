@@ -140,14 +140,32 @@ export function readingAt(scene: QueueScene, at: number): QueueReading {
   }
 }
 
+/** The series of one type. */
+function addType(one: TypeNow, at: number, add: (metric: MetricName, value: number, type: string) => void): void {
+  const { type } = one
+  for (const state of ['QUEUED', 'RETRY_WAIT', 'RUNNING'] as const)
+    add(`depth.${state}`, Math.round(one.depth[state] ?? 0), type)
+  add('depth', Math.round(sum(Object.values(one.depth))), type)
+  add('oldestMs', one.oldestMs, type)
+  add('in1m', one.in1m, type)
+  add('out1m', one.out1m, type)
+  add('failureRate', one.failure, type)
+  add('retryRate', one.retry, type)
+  for (const [name, factor] of [
+    ['p50', 0.25],
+    ['p95', 1],
+    ['p99', 1.12]
+  ] as const) {
+    add(`duration.${name}`, one.p95 * factor * (1 + 0.05 * wobble(at, factor)), type)
+    add(`pickup.${name}`, (400 + one.oldestMs * 0.06) * factor * (1 + 0.1 * wobble(at, factor + 4)), type)
+  }
+}
+
 export function pointsAt(scene: QueueScene, at: number): Point[] {
   const types = scene.types.map((_, i) => typeAt(scene, i, at))
   const points: Point[] = []
   const add = (metric: MetricName, value: number, type = ''): void => void points.push({ metric, type, value })
-  for (const one of types) {
-    add('depth', Math.round(sum(Object.values(one.depth))), one.type)
-    add('depth.RUNNING', one.depth.RUNNING ?? 0, one.type)
-  }
+  for (const one of types) addType(one, at, add)
   for (const state of ['QUEUED', 'RETRY_WAIT', 'RUNNING'] as const) {
     add(`depth.${state}`, Math.round(sum(types.map((one) => one.depth[state] ?? 0))))
   }

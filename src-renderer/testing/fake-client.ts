@@ -210,7 +210,7 @@ export class FakeApp {
           this.requests[input.connectionId]?.ask(input.workerId, input.request, this.now())
           return { auditId: '318' }
         },
-        lanes: (input: { connectionId: string; fromMsAgo: number; limit?: number }) =>
+        lanes: (input: { connectionId: string; fromMsAgo: number; limit?: number; type?: string | null }) =>
           this.lanes[input.connectionId]?.look(input, this.now()) ?? missing()
       },
       alerts: this.alertCalls(),

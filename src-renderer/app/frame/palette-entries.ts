@@ -1,4 +1,4 @@
-import { IconHash, IconListDetails, IconServer2 } from '@tabler/icons-vue'
+import { IconChartLine, IconHash, IconListDetails, IconServer2 } from '@tabler/icons-vue'
 import { computed, type ComputedRef, type Ref } from 'vue'
 import { useI18n } from 'vue-i18n'
 import { useConnectionsStore } from '@/state/connections-store.ts'
@@ -26,14 +26,29 @@ export function usePaletteEntries(input: Ref<string>): ComputedRef<PaletteGroup[
     const depth = new Map<string, number>()
     for (const flow of reading.value?.flow ?? []) depth.set(flow.type, 0)
     for (const part of reading.value?.depth ?? []) depth.set(part.type, (depth.get(part.type) ?? 0) + part.count)
-    return [...depth].map(([type, waiting]) => ({
-      id: `type.${type}`,
-      group: 'go',
-      name: t('frame.palette.tasksOf', { type }),
-      detail: t('frame.palette.live', { count: count(waiting) }),
-      icon: IconListDetails,
-      to: { name: 'tasks', params: params.value, query: { type } }
-    }))
+    return [...depth].flatMap(([type, waiting]): Command[] => {
+      const detail = t('frame.palette.live', { count: count(waiting) })
+      const picture = { name: 'type', params: { ...params.value, type } }
+      const tasks = { name: 'tasks', params: params.value, query: { type } }
+      return [
+        {
+          id: `type.${type}`,
+          group: 'go',
+          name: t('types.openType', { type }),
+          detail,
+          icon: IconChartLine,
+          to: picture
+        },
+        {
+          id: `tasks.${type}`,
+          group: 'go',
+          name: t('frame.palette.tasksOf', { type }),
+          detail,
+          icon: IconListDetails,
+          to: tasks
+        }
+      ]
+    })
   }
 
   function workers(): Command[] {
