@@ -1,6 +1,7 @@
 /* `npm run bench -- NAME ...` and `npm run faults -- [NAME] ...`: runs test/bench/NAME.ts or test/faults/NAME.ts with Node 24. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { electronForTests } from './electron-for-tests.mjs'
 import {
   SetupError,
   ensureBuild,
@@ -23,13 +24,24 @@ await runCommand(async () => {
       `${name ? `there is no ${kind} "${name}"` : `which one?`} Use: npm run ${kind} -- ${names.join('|')} [--json]`,
       { exitCode: 2 }
     )
-  await ensureSystemPackages(kind === 'faults' ? ['mariadb', 'clocks'] : ['mariadb'])
+  const inWindow = kind === 'bench' && name === 'app'
+  await ensureSystemPackages(packagesFor(kind, inWindow))
   await ensureDependencies()
   await ensureBuild()
   // Worker processes start from the sources, many in a fault run: compiled once, a start costs half.
-  const env = toolEnv({ NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled') })
-  return supervise(toolNode(), [join(folder, `${name}.ts`), ...args], { env })
+  const env = toolEnv({
+    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
+    ...(inWindow ? await electronForTests() : {})
+  })
+  const command = [toolNode(), join(folder, `${name}.ts`), ...args]
+  const [program, ...rest] = inWindow && process.platform === 'linux' ? ['xvfb-run', '-a', ...command] : command
+  return supervise(program, rest, { env })
 })
+
+function packagesFor(kind, inWindow) {
+  if (kind === 'faults') return ['mariadb', 'clocks']
+  return inWindow ? ['compiler', 'browsers'] : ['mariadb']
+}
 
 /** Without a name the whole fault matrix runs. */
 function commandOf(kind, [first, ...rest]) {

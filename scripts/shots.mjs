@@ -7,8 +7,7 @@ import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { buildSqliteForOldNode } from './build-sqlite-electron33.mjs'
-import { provisionElectron } from './provision-electron.mjs'
+import { electronForTests } from './electron-for-tests.mjs'
 import { ensureBuild, ensureDependencies, root, run, runCommand, say, toolEnv, toolNode } from './setup.mjs'
 
 const size = { width: 1280, height: 800 }
@@ -37,8 +36,7 @@ async function runUnderXvfb(minutes) {
 async function chooseShell() {
   if (!process.env.DISPLAY) return 'server'
   try {
-    process.env.ELECTRON_OVERRIDE_DIST_PATH ??= await provisionElectron()
-    process.env.SQLITE_NATIVE_BINDING ??= await buildSqliteForOldNode()
+    Object.assign(process.env, await electronForTests())
     return 'electron'
   } catch (error) {
     say(`No Electron here, so the pictures are of the page in Chromium: ${error.message}`)

@@ -3,8 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildSqliteForOldNode } from './build-sqlite-electron33.mjs'
-import { provisionElectron } from './provision-electron.mjs'
+import { electronForTests } from './electron-for-tests.mjs'
 import {
   SetupError,
   ensureBuild,
@@ -40,8 +39,6 @@ const usage = `Usage: npm test -- [--only ${names.join(',')}] [--verbose]
   --verbose  show the output of checks while they run; otherwise that of failed ones`
 
 let options
-/** Set by the first `electronForTests` call: preparing it overlaps with the cheap checks. */
-let electron
 
 await runCommand(async () => {
   options = parse(process.argv.slice(2))
@@ -63,7 +60,7 @@ await runCommand(async () => {
 async function testAll(chosen) {
   await ensureSystemPackages([...new Set(chosen.flatMap((check) => check.packages ?? []))])
   await ensureDependencies()
-  if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // the check itself reports it
+  if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // overlaps with the cheap checks; the check itself reports it
   const results = new Map()
   const queue = chosen.filter((check) => !check.alone)
   const drain = async () => {
@@ -161,16 +158,6 @@ async function endToEnd() {
   const env = await electronForTests()
   const before = process.platform === 'linux' ? ['xvfb-run', '-a'] : []
   return vitest(['--config', 'vitest.e2e.config.ts'], { before, env })
-}
-
-/** The environment in which end-to-end tests find an Electron: the one given, or a provisioned one. */
-function electronForTests() {
-  electron ??= (async () => {
-    if (process.env.ELECTRON_OVERRIDE_DIST_PATH) return {}
-    const dist = await provisionElectron()
-    return { ELECTRON_OVERRIDE_DIST_PATH: dist, SQLITE_NATIVE_BINDING: await buildSqliteForOldNode() }
-  })()
-  return electron
 }
 
 function parse(args) {
