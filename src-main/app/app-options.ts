@@ -2,6 +2,7 @@ import type { DesktopNotifier } from '../alerting/notifiers/index.ts'
 import type { SecretVault } from '../connections/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import type { AppLog } from './app-log.ts'
+import type { CapturePage } from './outside/capture-page.ts'
 import type { ServePage } from './rpc-peer.ts'
 import type { AppRouter } from './router/index.ts'
 
@@ -17,6 +18,8 @@ export interface AppOptions {
   readonly desktop?: DesktopNotifier
   /** Port of 127.0.0.1 for what the app sees as Prometheus metrics, 0 a free one; left out or null: none. */
   readonly metricsPort?: number | null
+  /** Left out where there is no window of the app's own. */
+  readonly capturePage?: CapturePage
   readonly hostName: string
   /** The project's `resources` and `migrations`. */
   readonly resourcesDir: string

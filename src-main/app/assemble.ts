@@ -80,7 +80,8 @@ export async function assemble(options: AppOptions, log: AppLog, running: StopSt
     validateOutputs: options.validateOutputs ?? false,
     publish: (event) => parts.hub.publish(event),
     audited: (change, work) => audited(auditing, change, work),
-    info: () => infoOf(ground, sampleImportFile)
+    info: () => infoOf(ground, sampleImportFile),
+    capturePage: options.capturePage ?? null
   }
 }
 

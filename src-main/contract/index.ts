@@ -29,6 +29,7 @@ import {
   silenceDraft
 } from './alerts.ts'
 import { databaseEvent } from './database.ts'
+import { bundleRequest, pictureArea } from './outside.ts'
 import { problem } from './problem.ts'
 import { lanes, lanesQuestion } from './lanes.ts'
 
@@ -41,6 +42,7 @@ import { lanes, lanesQuestion } from './lanes.ts'
 export * from '../kernel/task-state.ts'
 export * from './alerts.ts'
 export * from './database.ts'
+export * from './outside.ts'
 export * from './kernel-values.ts'
 export * from './problem.ts'
 export * from './lanes.ts'
@@ -423,6 +425,12 @@ export const contract = {
   database: {
     /** A look every 5 s, the first at once, as long as somebody listens. One statement at a time, however many pages do. */
     watch: base.input(onConnection).output(eventIterator(databaseEvent))
+  },
+  outside: {
+    /** A ZIP archive for a ticket: what was seen and when, plans, versions, the app's log; without secrets. */
+    bundle: base.input(z.intersection(onConnection, bundleRequest)).output(z.instanceof(Blob)),
+    /** PNG of a part of the window, as it is on screen; only in the desktop shell. */
+    picture: base.input(pictureArea).output(z.instanceof(Blob))
   },
   localWorker: {
     get: base.output(localWorkerView),

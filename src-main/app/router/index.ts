@@ -2,6 +2,7 @@ import { alertProcedures } from './alert-procedures.ts'
 import { connectionProcedures } from './connection-procedures.ts'
 import { databaseProcedures } from './database-procedures.ts'
 import { createImplementer, guarded } from './implementer.ts'
+import { outsideProcedures } from './outside-procedures.ts'
 import type { Services } from './services.ts'
 import { taskProcedures } from './task-procedures.ts'
 import { workerProcedures } from './worker-procedures.ts'
@@ -29,6 +30,7 @@ export function createRouter(services: Services) {
     workers: workerProcedures(os, services),
     database: databaseProcedures(os, services),
     alerts: alertProcedures(os, services),
+    outside: outsideProcedures(os, services),
     localWorker: os.localWorker.router({
       get: os.localWorker.get.handler(() => localWorker.view()),
       start: os.localWorker.start.handler(({ input }) => localWorker.start(input)),

@@ -11,6 +11,7 @@ import type { ConnectionChanges } from '../links/connection-changes.ts'
 import type { Connections } from '../links/connections.ts'
 import type { DatabasePlaces } from '../links/open-queue.ts'
 import type { Observations } from '../observations.ts'
+import type { CapturePage } from '../outside/capture-page.ts'
 import type { Outside } from '../outside/outside.ts'
 import type { SettingsFile } from '../settings-file.ts'
 import type { LocalWorker } from '../worker/local-worker.ts'
@@ -39,5 +40,7 @@ export interface Services {
   readonly actor: string
   readonly validateOutputs: boolean
   readonly info: () => AppInfo
+  /** null where the shell has no window of its own. */
+  readonly capturePage: CapturePage | null
   readonly publish: (event: AppEvent) => void
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { app, BrowserWindow, dialog, session } from 'electron'
+import { app, BrowserWindow, dialog, session, type Rectangle } from 'electron'
 import { createApp, defaultDataDirectory, type TaskdeckApp } from '../../app/index.ts'
 import { systemClock, toAppError, withDeadline } from '../../kernel/index.ts'
 import { createDesktopNotifier } from './desktop-notifications.ts'
@@ -67,6 +67,7 @@ async function start(): Promise<void> {
     migrationsDir: join(projectRoot, 'migrations'),
     demo: args.demo,
     metricsPort: args.metricsPort,
+    capturePage,
     validateOutputs: process.env['TASKDECK_VALIDATE_OUTPUTS'] === '1'
   })
   // A promise that nobody awaited is a bug of ours; it must not end the tasks that run here.
@@ -78,6 +79,13 @@ async function start(): Promise<void> {
     onRefused: (url) => taskdeck.log.write('warn', `A port from ${url} was refused.`)
   })
   await openWindow(taskdeck)
+}
+
+/** There is one window, and only its own page asks. */
+async function capturePage(area: Rectangle): Promise<Uint8Array> {
+  const [window] = BrowserWindow.getAllWindows()
+  if (!window || window.isDestroyed()) throw new Error('There is no window any more')
+  return (await window.webContents.capturePage(area)).toPNG()
 }
 
 async function openWindow(taskdeck: TaskdeckApp): Promise<void> {
