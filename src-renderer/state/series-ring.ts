@@ -70,6 +70,11 @@ export function ringSince(ring: SeriesRing, from: number): SeriesRing {
   return { ...ring, times: ring.times.slice(first), values }
 }
 
+/** The same values at other times: an earlier day under today's hours. */
+export function shiftRing(ring: SeriesRing, byMs: number): SeriesRing {
+  return { ...ring, times: ring.times.map((time) => time + byMs) }
+}
+
 /** When the first thing is known; null when nothing is. */
 export function knownSince(ring: SeriesRing): number | null {
   const depth = valuesOf(ring, 'depth')

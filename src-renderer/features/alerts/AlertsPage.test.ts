@@ -23,7 +23,7 @@ async function open(scene: SceneName, query = '', hold?: string): Promise<void> 
     path,
     () => start,
     (app) => {
-      app.gate = (called) => (called === hold ? new Promise(() => undefined) : undefined)
+      app.gate = (called) => (called === hold ? new Promise<void>(() => undefined) : undefined)
     }
   )
   await flushPromises()

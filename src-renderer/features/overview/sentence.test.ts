@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { LinkState, QueueReading, TypeFlow } from '@contract'
 import { makeScene, refused } from '@/testing/scenes.ts'
 import { readingAt } from '@/testing/demo-queue.ts'
+import { DemoAlerts } from '@/testing/demo-alerts.ts'
 import { aboveSince, drainOf } from './reading-numbers.ts'
-import { decideSentence } from './sentence.ts'
+import { decideSentence as decide, type Sentence } from './sentence.ts'
 
 const now = 1_770_000_000_000
 const live: LinkState = { status: 'live', lastReadingAt: now }
@@ -21,6 +22,8 @@ const flow = (type: string, ended5m: number, failed5m: number): TypeFlow => ({
   duration: null,
   pickup: null
 })
+
+const decideSentence = (link: LinkState, reading: QueueReading): Sentence => decide(link, reading).sentence
 
 describe('decideSentence', () => {
   it('says first that the picture is old, whatever the picture shows', () => {
@@ -75,6 +78,60 @@ describe('decideSentence', () => {
 
   it('says that all is well while work flows', () => {
     expect(decideSentence(live, healthy).kind).toBe('well')
+  })
+})
+
+describe('an incident', () => {
+  const alerts = new DemoAlerts('clinic-main', () => now, { trouble: true, past: false })
+  const state = alerts.state()
+
+  it('says since when the trouble lasts and what else fires, while the reading says what and where', () => {
+    const { sentence, alert } = decide(live, failing, state)
+    expect(sentence).toMatchObject({ kind: 'failing', type: 'import.medical' })
+    expect(alert?.firing).toMatchObject({ signal: 'failureRate', firedAt: now - 17 * 60_000 })
+    expect(alert?.others.map(({ signal }) => signal)).toEqual(['oldestMs', 'workersSilent'])
+  })
+
+  it('is the sentence when the newest reading alone would say that all is well', () => {
+    expect(decide(live, healthy, state).sentence).toMatchObject({ kind: 'alert', signal: 'failureRate', above: 0.1 })
+  })
+
+  it('says nothing while it is pending, silent or over, and nothing of an old picture', () => {
+    const firings = state.open[0]!.firings
+    const quiet = firings.map((one) => ({ ...one, silenced: true }))
+    for (const changed of [
+      firings.map((one) => ({ ...one, firedAt: null })),
+      firings.map((one) => ({ ...one, resolvedAt: now })),
+      quiet
+    ]) {
+      const open = [{ ...state.open[0]!, firings: changed }]
+      expect(decide(live, healthy, { ...state, open }).sentence.kind).toBe('well')
+    }
+    const lost: LinkState = { status: 'lost', since: now, nextTryAt: now, failures: 1, problem: refused }
+    expect(decide(lost, failing, state).alert).toBeNull()
+  })
+
+  it('comes after one that nobody has taken', () => {
+    const taken = { ...state.open[0]!, acknowledged: { at: now, by: 'ada', note: '' } }
+    const [firing] = taken.firings
+    const other = { ...taken, id: 'other', acknowledged: null, firings: [{ ...firing!, signal: 'claimP95' as const }] }
+    expect(decide(live, healthy, { ...state, open: [taken, other] }).alert?.incident.id).toBe('other')
+  })
+
+  it('has the thresholds of the rules', () => {
+    const oldest = [{ type: 'mail.send', taskId: '7', ageMs: 400_000 }]
+    const waiting = { ...healthy, oldest }
+    expect(decide(live, waiting, { ...state, open: [] }).sentence.kind).toBe('oldest')
+    const rules = state.rules.map((one) => ({ ...one, rule: { ...one.rule, above: 500_000 } }))
+    expect(decide(live, waiting, { ...state, open: [], rules }).sentence.kind).toBe('well')
+  })
+})
+
+describe('what the cost guard held back', () => {
+  it('is neither quiet nor zero, and no missing worker', () => {
+    const limit = (probe: string) => ({ probe, reason: 'budget' as const, index: null })
+    expect(decideSentence(live, { ...empty, limits: [limit('submitted')] })).toMatchObject({ kind: 'well', in1m: null })
+    expect(decideSentence(live, { ...healthy, workers: [], limits: [limit('workers')] }).kind).toBe('well')
   })
 })
 

@@ -1,11 +1,14 @@
-import type { QueueReading } from '@contract'
+import type { Accuracy, QueueReading } from '@contract'
+import { boundedDepth } from '@/shared/figures/bounded.ts'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
 import { isFailing } from './reading-numbers.ts'
 
 /** One type of the queue. Rates are fractions; null is unknown. */
 export interface TypeRow {
   readonly type: string
-  readonly depth: number
+  readonly depth: number | null
+  /** Of the depth. */
+  readonly accuracy: Accuracy
   readonly running: number
   readonly trend: readonly (number | null)[]
   readonly oldestMs: number | null
@@ -27,16 +30,18 @@ export function typeRows(reading: QueueReading, ring: SeriesRing | null): TypeRo
   ])
   return [...names]
     .map((type) => rowOf(type, reading, ring))
-    .sort((a, b) => b.depth - a.depth || (a.type < b.type ? -1 : 1))
+    .sort((a, b) => (b.depth ?? -1) - (a.depth ?? -1) || (a.type < b.type ? -1 : 1))
 }
 
 function rowOf(type: string, reading: QueueReading, ring: SeriesRing | null): TypeRow {
   const flow = reading.flow.find((one) => one.type === type)
+  const depth = boundedDepth(reading, type)
   const parts = reading.depth.filter((part) => part.type === type)
   const share = (n: number | undefined): number | null => (flow && flow.ended5m > 0 ? (n ?? 0) / flow.ended5m : null)
   return {
     type,
-    depth: parts.reduce((total, part) => total + part.count, 0),
+    depth: depth.value,
+    accuracy: depth.accuracy,
     running: parts.find((part) => part.state === 'RUNNING')?.count ?? 0,
     trend: valuesOf(ring, 'depth', type),
     oldestMs: reading.oldest.find((one) => one.type === type)?.ageMs ?? null,

@@ -1,0 +1,66 @@
+import type { AlertSignal, AlertState, Firing, Incident } from '@contract'
+import { thresholds } from './thresholds.ts'
+
+/** When a number on the page becomes a problem: as the connection's own rules have it. Rates are fractions. */
+export interface Limits {
+  readonly oldestMs: number
+  readonly failureRate: number
+}
+
+/** A rule that is switched off says nothing; the usual threshold is shown then. */
+export function limitsOf(state: AlertState | undefined): Limits {
+  const of = (signal: AlertSignal): number | undefined =>
+    state?.rules.find(({ rule }) => rule.signal === signal && rule.type === '' && rule.enabled)?.rule.above
+  return {
+    oldestMs: of('oldestMs') ?? thresholds.oldestMs,
+    failureRate: of('failureRate') ?? thresholds.failureRate
+  }
+}
+
+/** Something that fires now, and the incident that it belongs to. */
+export interface OpenAlert {
+  readonly incident: Incident
+  readonly firing: Firing
+  /** What else of the incident fires. */
+  readonly others: readonly Firing[]
+}
+
+/** What says most about the trouble first: what users feel, then what wears out, then what watches. */
+const rank: readonly AlertSignal[] = [
+  'progressStopped',
+  'failureRate',
+  'oldestMs',
+  'workersSilent',
+  'growth',
+  'recoveredRise',
+  'schedulesLate',
+  'poolUse',
+  'databaseUse',
+  'claimP95',
+  'blindMs'
+]
+const isFiring = (one: Firing): boolean => one.firedAt !== null && one.resolvedAt === null && !one.silenced
+
+/** The worst of what fires and is not silent: what nobody has taken yet, then by what it watches; that of one type names more. */
+export function worstAlert(state: AlertState | undefined): OpenAlert | null {
+  const found = (state?.open ?? []).flatMap((incident) => {
+    const firings = incident.firings.filter(isFiring).sort(byRank)
+    const [firing, ...others] = firings
+    return firing ? [{ incident, firing, others }] : []
+  })
+  const isTaken = (one: OpenAlert): number => Number(one.incident.acknowledged !== null)
+  return found.sort((a, b) => isTaken(a) - isTaken(b) || byRank(a.firing, b.firing))[0] ?? null
+}
+
+const byRank = (a: Firing, b: Firing): number =>
+  rank.indexOf(a.signal) - rank.indexOf(b.signal) || Number(b.type !== '') - Number(a.type !== '')
+
+/** The whole queue's firing of one figure, for the number that shows it. */
+export function firingOf(state: AlertState | undefined, signal: AlertSignal): Firing | null {
+  return (
+    (state?.open ?? [])
+      .flatMap((incident) => incident.firings)
+      .find((one) => one.signal === signal && one.type === '' && one.firedAt !== null && one.resolvedAt === null) ??
+    null
+  )
+}

@@ -1,0 +1,42 @@
+import { computed, type ComputedRef, type Ref } from 'vue'
+import { useI18n } from 'vue-i18n'
+import type { ProbeLimit, QueueReading } from '@contract'
+import { hasText } from '@/shared/i18n/i18n.ts'
+
+export interface ShownLimit {
+  readonly key: string
+  readonly figure: string
+  readonly reason: string
+  /** The index that would make it exact, as SQL; null when an index is not what is missing. */
+  readonly index: string | null
+}
+
+/** What the cost guard held back, in the page's language. */
+export function useLimitText(reading: Readonly<Ref<QueueReading | null>>): {
+  limits: ComputedRef<ShownLimit[]>
+  /** For a title: what is held back of these figures; undefined when nothing is. */
+  limitsFor: (probes: readonly string[]) => string | undefined
+} {
+  const { t } = useI18n()
+
+  function shown({ probe, reason, index }: ProbeLimit): ShownLimit {
+    const known = hasText(`overview.limit.figure.${probe}`)
+    const figure = known ? t(`overview.limit.figure.${probe}`) : probe
+    return { key: `${probe} ${reason} ${index ?? ''}`, figure, reason: t(`overview.limit.reason.${reason}`), index }
+  }
+  const all = computed(() => (reading.value?.limits ?? []).map((limit) => ({ limit, text: shown(limit) })))
+
+  return {
+    // Several statements of one figure may have been held back for the same reason.
+    limits: computed(() => [...new Map(all.value.map(({ text }) => [text.key, text])).values()]),
+    limitsFor(probes) {
+      const lines = all.value
+        .filter(({ limit }) => probes.includes(limit.probe))
+        .map(({ text }) => [
+          `${text.figure}: ${text.reason}`,
+          text.index ? t('overview.limit.index', { sql: text.index }) : ''
+        ])
+      return lines.length > 0 ? [...new Set(lines.flat().filter(Boolean))].join('\n') : undefined
+    }
+  }
+}
