@@ -213,22 +213,31 @@ describe('the cost of a round', () => {
 })
 
 describe('a slow server', () => {
-  it('gets the cheap probes only, until they are as fast as before', async () => {
+  /** A guard that knows what its probes usually cost. */
+  async function settledGuard() {
     const guard = guardOf({ ms: 100_000, rows: 1_000_000 })
     server.takesMs.set('SELECT depth', 20)
-    for (let n = 0; n < 3; n++) expect((await round(guard, 'workers', 'depth')).limits).toEqual([])
-    server.takesMs.set('SELECT workers', 400)
+    for (let n = 0; n < 3; n++) expect((await round(guard, 'workers', 'schedules', 'depth')).limits).toEqual([])
+    return guard
+  }
+
+  it('gets the cheap probes only, until they are as fast as before', async () => {
+    const guard = await settledGuard()
+    for (const name of ['workers', 'schedules']) server.takesMs.set(`SELECT ${name}`, 150)
     const limits = [{ probe: 'depth', reason: 'slow', index: null }]
-    expect(await round(guard, 'workers', 'depth')).toMatchObject({ known: ['workers'], limits })
-    server.takesMs.delete('SELECT workers')
-    expect((await round(guard, 'workers', 'depth')).limits).toEqual([])
+    const slow = await round(guard, 'workers', 'schedules', 'depth')
+    expect(slow).toMatchObject({ known: ['workers', 'schedules'], limits })
+    expect(slow.server).not.toBeNull()
+    for (const name of ['workers', 'schedules']) server.takesMs.delete(`SELECT ${name}`)
+    expect((await round(guard, 'workers', 'schedules', 'depth')).limits).toEqual([])
   })
 
-  it('is told apart from a slow network', async () => {
-    const guard = guardOf({ ms: 100_000, rows: 1_000_000 })
-    server.takesMs.set('SELECT depth', 20)
-    for (let n = 0; n < 3; n++) await round(guard, 'workers', 'depth')
+  it('is told apart from a single hiccup, and from a slow network', async () => {
+    const guard = await settledGuard()
+    server.takesMs.set('SELECT workers', 900)
+    expect((await round(guard, 'workers', 'schedules', 'depth')).limits).toEqual([])
+    server.takesMs.delete('SELECT workers')
     server.latencyMs = 500
-    expect((await round(guard, 'workers', 'depth')).limits).toEqual([])
+    expect((await round(guard, 'workers', 'schedules', 'depth')).limits).toEqual([])
   })
 })

@@ -6,8 +6,8 @@ import { beginning, rowsRead, serverLoadOf, sessionStatus } from './server-statu
 
 /** A statement that does nothing keeps a server busy for less; what the fastest of a round took beyond is the network's. */
 const idleStatementMs = 1
-/** The server is slow when the probes so far took this much more than usual, and this many times as long. */
-const slow = { beyondMs: 200, times: 5 } as const
+/** A server is slow when so many probes of a round each took this much more than usual, and this many times as long: one alone may be a hiccup. */
+const slow = { probes: 2, beyondMs: 100, times: 5 } as const
 /** Then only probes run that usually cost less than this. */
 const cheapMs = 2
 /** So many that ran into their time limit in one round are the server's fault, not the probes'. */
@@ -110,6 +110,7 @@ class GuardedRound implements ProbeRound {
   }
 
   private holdBack(name: string): ProbeLimit | undefined {
+    if (name === serverProbe.name) return undefined // it is what the others are measured by
     if (this.unaffordable.has(name)) return { probe: name, reason: 'budget', index: null }
     const isDear = (this.memory.usual(name) ?? 0) > cheapMs
     return isDear && this.isSlow() ? { probe: name, reason: 'slow', index: null } : undefined
@@ -117,14 +118,11 @@ class GuardedRound implements ProbeRound {
 
   /** By the probes that have run, against what they usually cost. */
   private isSlow(): boolean {
-    let [ms, usualMs] = [0, 0]
-    for (const [name, costMs] of this.costs()) {
+    const slowed = [...this.costs()].filter(([name, ms]) => {
       const usual = this.memory.usual(name)
-      if (usual === undefined) continue
-      ms += costMs
-      usualMs += usual
-    }
-    return ms - usualMs > slow.beyondMs && ms > usualMs * slow.times
+      return usual !== undefined && ms > usual * slow.times && ms > usual + slow.beyondMs
+    })
+    return slowed.length >= slow.probes
   }
 
   /** Milliseconds of the server, by probe: without what each statement spent on the way. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   liveStates,
+  scheduleInput,
   systemClock,
   type AttemptOutcome,
   type Clock,
@@ -138,6 +139,22 @@ export function describeReading(queue: QueueUnderTest): void {
       for (const { taskId, ageMs } of reading.oldest) {
         expect(Math.abs(ageMs - (reading.at - (await queue.detail(taskId)).runAt))).toBeLessThanOrEqual(1_000)
       }
+    })
+
+    it('counts the schedules whose tick is more than a minute late, and those alone', async () => {
+      expect((await queue.store.read()).schedulesLate).toBe(0)
+      const schedule = { cron: '0 0 1 1 *', timeZone: 'UTC', task: { type: 't', payload: '{}' } }
+      for (const name of ['late', 'soon', 'off', 'fine'])
+        await queue.store.putSchedule(scheduleInput.parse({ ...schedule, name }))
+      const setNext = (name: string, secondsAgo: number): Promise<unknown> =>
+        queue.sql(
+          `UPDATE taskdeck_schedule SET next_at = ${queue.shifted('updated_at', -secondsAgo * 1_000)} WHERE name = '${name}'`
+        )
+      await setNext('late', 90)
+      await setNext('soon', 20)
+      await setNext('off', 90)
+      await queue.sql("UPDATE taskdeck_schedule SET enabled = 0 WHERE name = 'off'")
+      expect((await queue.store.read()).schedulesLate).toBe(1)
     })
 
     it('leaves out what is older than its windows', async () => {

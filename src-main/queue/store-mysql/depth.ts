@@ -37,13 +37,20 @@ export interface Depth {
 export async function readDepth(round: ProbeRound): Promise<Depth | undefined> {
   const sum = new DepthSum()
   if (!(await addLeased(round, sum))) return undefined
+  const [expected] = (await round.expectedRows(probes.waitingDepth)) ?? []
+  if (expected === undefined) return undefined
+  return expected <= probes.mostCountedAtOnce ? countAtOnce(round, sum) : countByGroup(round, sum)
+}
+
+async function countAtOnce(round: ProbeRound, sum: DepthSum): Promise<Depth | undefined> {
   const waiting = await round.rows(probes.waitingDepth)
   if (!waiting) return undefined
-  if (total(waiting) <= probes.mostCountedAtOnce) {
-    for (const row of waiting) sum.add(text(row, 'type'), state(row), count(row, 'n'))
-    const groups = new Map(waiting.map((row) => [`${count(row, 'claim_rank')} ${text(row, 'type')}`, toGroup(row)]))
-    return { depth: sum.depth, claimable: [...groups.values()].filter(isClaimable), isCut: false }
-  }
+  for (const row of waiting) sum.add(text(row, 'type'), state(row), count(row, 'n'))
+  const groups = new Map(waiting.map((row) => [`${count(row, 'claim_rank')} ${text(row, 'type')}`, toGroup(row)]))
+  return { depth: sum.depth, claimable: [...groups.values()].filter(isClaimable), isCut: false }
+}
+
+async function countByGroup(round: ProbeRound, sum: DepthSum): Promise<Depth | undefined> {
   const groups = await findGroups(round, 'depth')
   if (!groups || !(await addGroups(round, groups, sum))) return undefined
   const isCut = groups.length >= mostGroups

@@ -7,7 +7,7 @@ import { newestWorkers } from './workers.ts'
  * The statements of a reading. Each walks a bounded part of one index, whose SQL it carries for the case that the index is gone.
  */
 
-/** Live tasks that are counted in one statement; a longer queue is counted group by group. */
+/** Tasks that wait or are held, as expected, and are counted in one statement; a longer queue is counted group by group. */
 export const mostCountedAtOnce = 20_000
 /** Leased tasks that are counted. */
 export const mostLeasedCounted = 50_000
@@ -39,13 +39,11 @@ const ofAttempts = (name: ProbeName, sql: string): Probe => ({
 
 const claimRange = 'FROM taskdeck_task FORCE INDEX (taskdeck_task_claim) WHERE'
 
-/** All waiting and held tasks, when they are few enough: one more than `mostCountedAtOnce` says that they are not. */
+/** All waiting and held tasks: only run when the server expects at most `mostCountedAtOnce`. */
 export const waitingDepth = ofTasks(
   'depth',
   `
-SELECT claim_rank, type, state, COUNT(*) AS n FROM (
-  SELECT claim_rank, type, state ${claimRange} claim_rank >= 0 LIMIT ${mostCountedAtOnce + 1}
-) AS live GROUP BY claim_rank, type, state`,
+SELECT claim_rank, type, state, COUNT(*) AS n ${claimRange} claim_rank >= 0 GROUP BY claim_rank, type, state`,
   indexes.claim
 )
 

@@ -76,10 +76,14 @@ export async function openWatched(url: string): Promise<Watched> {
   const unbounded = { ms: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }
   const probes = createCostGuard({ database, clock: systemClock, budget: unbounded })
   const store = await openMysqlStore({ database, clock: systemClock, claims: false, probes })
+  /** A busy machine may look like a slow server; what was then left out must not look cheap. */
   const read = async (): Promise<QueueReading> => {
-    const reading = await store.read()
-    if (reading.limits.length > 0) throw new Error(`the guard held back ${JSON.stringify(reading.limits)}`)
-    return reading
+    for (;;) {
+      const reading = await store.read()
+      if (reading.limits.length === 0) return reading
+      if (reading.limits.some(({ reason }) => reason !== 'slow'))
+        throw new Error(`the guard held back ${JSON.stringify(reading.limits)}`)
+    }
   }
   return {
     read,
@@ -89,9 +93,8 @@ export async function openWatched(url: string): Promise<Watched> {
       await read()
       const costs: Cost[] = []
       for (let round = 0; round < rounds; round++) {
-        const start = performance.now()
-        const { costRows } = await read()
-        costs.push({ ms: performance.now() - start, rowsRead: costRows ?? Number.NaN })
+        const { costMs, costRows } = await read()
+        costs.push({ ms: costMs, rowsRead: costRows ?? Number.NaN })
       }
       return medianOf(costs)
     },
