@@ -61,6 +61,15 @@ describe('the default rules', () => {
     expect(bench.told()).toEqual(['fired recoveredRise', 'resolved recoveredRise'])
   })
 
+  it('recoveredRise compares with nothing from before the clock went back', () => {
+    bench.read({ recovered5m: 50 }, 6 * minute)
+    bench.clock.jump(-3 * minute)
+    bench.read({ recovered5m: 60 }, 5 * minute)
+    expect(bench.viewOf('default-recoveredRise')).toMatchObject({ state: 'unknown', value: null })
+    bench.read({ recovered5m: 60 })
+    expect(bench.viewOf('default-recoveredRise')).toMatchObject({ state: 'quiet', value: 0 })
+  })
+
   it('can be changed, switched off, and set back', () => {
     const { rule } = bench.viewOf('default-oldestMs')
     bench.alerts.saveRule('local', rule.id, { ...rule, above: 1_000, clearAt: 500, enabled: false })

@@ -142,6 +142,15 @@ describe('blindness', () => {
     expect(bench.messages).toHaveLength(2)
   })
 
+  it('leaves nothing known of a connection from which no readings are expected', () => {
+    const { id } = bench.addRule()
+    bench.read(low)
+    bench.alerts.unwatch('local')
+    expect(bench.viewOf(id)).toMatchObject({ state: 'unknown', value: null })
+    bench.read(low)
+    expect(bench.viewOf(id)).toMatchObject({ state: 'quiet', value: 10 })
+  })
+
   it('is previewed as what did fire, other rules of the incident left out', async () => {
     bench.addRule({ forMs: 0 })
     bench.read(high)
