@@ -43,7 +43,7 @@ export async function overviewWindow(dataDir: string, demo: boolean): Promise<Me
 
 /** The second frame comes after what is there has been drawn. */
 async function painted(page: Page, began: number): Promise<number> {
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
   return performance.now() - began
 }
 
