@@ -1,6 +1,7 @@
 import {
   IconBellRinging,
   IconBolt,
+  IconDatabase,
   IconGauge,
   IconLayoutDashboard,
   IconListDetails,
@@ -15,7 +16,16 @@ import type { RouteLocationRaw } from 'vue-router'
 export interface PageEntry {
   /** Also the route's name, and `pages.NAME` in the i18n files. */
   readonly name:
-    'overview' | 'tasks' | 'workers' | 'alerts' | 'capacity' | 'local-worker' | 'fleet' | 'connections' | 'settings'
+    | 'overview'
+    | 'tasks'
+    | 'workers'
+    | 'alerts'
+    | 'database'
+    | 'capacity'
+    | 'local-worker'
+    | 'fleet'
+    | 'connections'
+    | 'settings'
   readonly icon: Component
   /** After `g`. */
   readonly letter: string
@@ -28,6 +38,7 @@ export const pages: readonly PageEntry[] = [
   { name: 'tasks', icon: IconListDetails, letter: 't', ofConnection: true },
   { name: 'workers', icon: IconServer2, letter: 'w', ofConnection: true },
   { name: 'alerts', icon: IconBellRinging, letter: 'a', ofConnection: true },
+  { name: 'database', icon: IconDatabase, letter: 'd', ofConnection: true },
   { name: 'capacity', icon: IconGauge, letter: 'p', ofConnection: true },
   { name: 'local-worker', icon: IconBolt, letter: 'l', ofConnection: false },
   { name: 'fleet', icon: IconStack2, letter: 'f', ofConnection: false },

@@ -17,6 +17,11 @@ export const routes: RouteRecordRaw[] = [
   { path: '/c/:connectionId/workers', name: 'workers', component: () => import('@/features/workers/WorkersPage.vue') },
   { path: '/c/:connectionId/alerts', name: 'alerts', component: () => import('@/features/alerts/AlertsPage.vue') },
   {
+    path: '/c/:connectionId/database',
+    name: 'database',
+    component: () => import('@/features/database/DatabasePage.vue')
+  },
+  {
     path: '/c/:connectionId/capacity',
     name: 'capacity',
     component: () => import('@/features/capacity/CapacityPage.vue')

@@ -10,7 +10,7 @@ import { makeScene, refused, sceneNames } from './scenes.ts'
 
 /**
  * The page on a fake app, for looking at it: `?scene=NAME&theme=dark&lang=en`; `hold=tasks.list` never answers that call and
- * `fail=tasks.list` refuses it. Never part of the build.
+ * `fail=tasks.list` refuses it; `database=waiting`, `well` or `blind`. Never part of the build.
  */
 const query = new URLSearchParams(location.search)
 const name = sceneNames.find((one) => one === query.get('scene')) ?? 'failing'
@@ -24,6 +24,8 @@ app.gate = async (path) => {
   if (query.get('hold') === path) await new Promise(() => undefined)
   if (query.get('fail') === path) throw problemError(refused)
 }
+const database = (['waiting', 'well', 'blind'] as const).find((one) => one === query.get('database'))
+if (database) app.databaseScene = database
 const status = shallowRef<TransportStatus>({ kind: 'connecting' })
 setInterval(() => app.tick(), 2_000)
 await startPage({

@@ -5,6 +5,7 @@ import type {
   AppEvent,
   ConnectionDraft,
   ConnectionView,
+  DatabaseEvent,
   LocalWorkerView,
   NewTask,
   NotifierDraft,
@@ -16,6 +17,7 @@ import type {
 } from '@contract'
 import type { TaskdeckClient } from '@/transport/client.ts'
 import { DemoAlerts } from './demo-alerts.ts'
+import { demoFile, demoServer, type DatabaseScene } from './demo-database.ts'
 import { demoHandlers, demoProblems, demoWorkerLog } from './demo-handlers.ts'
 import { DemoNotifiers } from './demo-notifiers.ts'
 import { DemoLanes } from './demo-lanes.ts'
@@ -30,6 +32,8 @@ export class FakeApp {
   readonly calls: { path: string; input: unknown }[] = []
   /** Runs before each call: may wait for ever or throw, to see a page that waits or fails. */
   gate: (path: string) => Promise<void> | void = () => undefined
+  /** What the database pages of servers show. */
+  databaseScene: DatabaseScene = 'waiting'
   /** By connection id; those that are missing have no tasks. */
   readonly tasks: Record<string, DemoTasks> = {}
   /** By connection id. */
@@ -124,6 +128,19 @@ export class FakeApp {
     }
   }
 
+  /** As the app looks: at once, then every five seconds, until nobody listens. */
+  private async *looks(connectionId: string, signal?: AbortSignal): AsyncGenerator<DatabaseEvent> {
+    while (!signal?.aborted) {
+      const at = this.now()
+      const health = connectionId === 'local' ? demoFile(at) : demoServer(this.databaseScene, at)
+      yield { status: 'seen', health }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 5_000)
+        signal?.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
+      })
+    }
+  }
+
   private snapshot(input: {
     connectionId: string
     rangeMs: number
@@ -214,6 +231,9 @@ export class FakeApp {
           this.lanes[input.connectionId]?.look(input, this.now()) ?? missing()
       },
       alerts: this.alertCalls(),
+      database: {
+        watch: ({ connectionId }: { connectionId: string }, signal?: AbortSignal) => this.looks(connectionId, signal)
+      },
       localWorker: {
         get: () => this.worker,
         start: ({
