@@ -7,11 +7,19 @@ import { useClient } from '@/transport/client.ts'
 import { toProblem } from '@/transport/problem.ts'
 import type { TransportStatus } from '@/transport/transport.ts'
 
+/** A moment of one connection, the database's clock. */
+export interface ShownMoment {
+  readonly connectionId: string
+  readonly at: number
+}
+
 /** What is true of the app as a whole: its link to this page, version, settings, vault, and notices nobody asked for. */
 export const useAppStore = defineStore('app', () => {
   const link = shallowRef<TransportStatus>({ kind: 'connecting' })
   const info = shallowRef<AppInfo | null>(null)
   const notices = ref<Problem[]>([])
+  /** What the reader was sent to look at last, by a notification for example; the frame goes there. */
+  const shown = shallowRef<ShownMoment | null>(null)
   const settings = shallowRef<Settings>({ theme: themePreference.value, language: 'system' })
 
   watch(settings, ({ theme, language }) => {
@@ -45,5 +53,9 @@ export const useAppStore = defineStore('app', () => {
     }
   }
 
-  return { link, info, notices, settings, addNotice, dismissNotice, load, saveSettings }
+  function show(moment: ShownMoment): void {
+    shown.value = moment
+  }
+
+  return { link, info, notices, settings, shown, show, addNotice, dismissNotice, load, saveSettings }
 })

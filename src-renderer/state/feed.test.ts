@@ -18,6 +18,11 @@ describe('dispatch', () => {
     expect(app.notices).toHaveLength(0)
   })
 
+  it('says which moment the reader is sent to', () => {
+    dispatch({ kind: 'show', connectionId: 'billing', at: 7 })
+    expect(useAppStore().shown).toEqual({ connectionId: 'billing', at: 7 })
+  })
+
   it('tells lists which tasks changed', () => {
     dispatch({ kind: 'tasksChanged', connectionId: 'local', ids: ['7'] })
     expect(useChangesStore().lastTasks).toEqual({ connectionId: 'local', ids: ['7'] })

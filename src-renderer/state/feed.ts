@@ -15,6 +15,8 @@ export function dispatch(event: AppEvent): void {
     case 'connections':
       useConnectionsStore().replaceAll(event.connections)
       return useAlertsStore().askFor(event.connections.map(({ id }) => id))
+    case 'show':
+      return useAppStore().show({ connectionId: event.connectionId, at: event.at })
     case 'alerts':
       return useAlertsStore().onEvent(event.alerts)
     case 'localWorker':

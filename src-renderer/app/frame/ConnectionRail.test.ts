@@ -1,6 +1,7 @@
 import { flushPromises } from '@vue/test-utils'
 import { afterEach, expect, it, vi } from 'vitest'
 import { h } from 'vue'
+import { useAlertsStore } from '@/state/alerts-store.ts'
 import { useAppStore } from '@/state/app-store.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
 import { makeScene } from '@/testing/scenes.ts'
@@ -22,6 +23,19 @@ it('calls no connection well while the app itself does not answer', async () => 
   await flushPromises()
   expect(new Set(marks())).toEqual(new Set(['unknown']))
   expect(page.wrapper.find('.connections a').attributes('title')).toContain('not known now')
+})
+
+it('marks a connection whose alerts fire, and counts them at its page until somebody has them', async () => {
+  page = await mountPage(ConnectionRail, makeScene('failing', 0), '/c/clinic-main/overview', () => 0)
+  const main = () => page.wrapper.findAll('.connections a').find((one) => one.text().includes('clinic-main'))!
+  const alerts = () => page.wrapper.find('a[href="/c/clinic-main/alerts"]').text()
+  expect(main().find('.health').attributes('aria-label')).toBe('needs a look')
+  expect(main().attributes('title')).toContain('3 alerts firing')
+  expect(alerts()).toBe('Alerts3')
+  await useAlertsStore().acknowledge('clinic-main', 'now', '')
+  await flushPromises()
+  expect(main().find('.health').attributes('aria-label')).toBe('well')
+  expect(alerts()).toBe('Alerts')
 })
 
 it('says what to do about an app that is gone, for the shell that it is in', async () => {

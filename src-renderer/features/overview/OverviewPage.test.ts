@@ -129,4 +129,85 @@ describe('OverviewPage', () => {
     const asked = page.app.calls.filter((call) => call.path === 'overview.snapshot').map((call) => call.input)
     expect(asked[0]).toMatchObject({ connectionId: 'clinic-main', rangeMs: 21_600_000 })
   })
+
+  const asked = (): Record<string, number>[] =>
+    page.app.calls.filter((call) => call.path === 'overview.snapshot').map((call) => call.input as never)
+
+  it('names the incident that is behind the trouble, and lets it be taken on the spot', async () => {
+    await open('failing', '/c/clinic-main/overview')
+    await page.router.isReady()
+    const { useAlertsStore } = await import('@/state/alerts-store.ts')
+    await useAlertsStore().refresh('clinic-main')
+    await flushPromises()
+    const sentence = page.wrapper.find('.sentence')
+    expect(sentence.text()).toContain('Also: Oldest waiting, Worker heartbeat.')
+    expect(sentence.find('a.context').attributes('href')).toBe('/c/clinic-main/alerts?incident=now')
+    expect(text()).toContain('firing since')
+    const acknowledge = sentence.findAll('button').find((one) => one.text() === 'Acknowledge')
+    await acknowledge!.trigger('click')
+    await flushPromises()
+    const calls = page.app.calls.filter(({ path }) => path === 'alerts.acknowledge')
+    expect(calls).toMatchObject([{ input: { incidentId: 'now' } }])
+    expect(page.wrapper.find('.sentence').text()).toContain('Acknowledged by ada.')
+  })
+
+  it('opens the range around a moment that it is sent to, as fine as it can be had, and goes back to live', async () => {
+    const at = start - 5 * 3_600_000
+    await open('failing', `/c/clinic-main/overview?at=${at}`)
+    const past = asked().find((input) => typeof input['endAt'] === 'number')!
+    expect(past['endAt']! - past['rangeMs']!).toBeLessThan(at)
+    expect(past['endAt']).toBeGreaterThan(at)
+    expect(past['endAt']).toBeLessThan(start)
+    const back = page.wrapper.findAll('button').find((one) => one.text() === 'Back to live')!
+    await back.trigger('click')
+    await flushPromises()
+    expect(page.router.currentRoute.value.query).toEqual({})
+  })
+
+  it('asks for the same hours of an earlier day, and no more once nothing is compared', async () => {
+    await open('failing', '/c/clinic-main/overview?compare=7d')
+    const earlier = asked().filter((input) => typeof input['endAt'] === 'number')
+    expect(earlier).toHaveLength(1)
+    const weekAgo = start - 7 * 86_400_000
+    expect(Math.abs(earlier[0]!['endAt']! - weekAgo)).toBeLessThan(3_600_000 / 6)
+    page.wrapper.unmount()
+    await open('failing', '/c/clinic-main/overview')
+    expect(asked().filter((input) => typeof input['endAt'] === 'number')).toEqual([])
+  })
+
+  it('marks incidents on the strip, each with the way to it', async () => {
+    await open('failing', '/c/clinic-main/overview')
+    const marks = page.wrapper.findAll('.strip a.incident')
+    expect(marks.map((one) => one.attributes('href'))).toContain('/c/clinic-main/alerts?incident=claim')
+    expect(marks.map((one) => one.attributes('title')).join()).toContain('Claim p95, since')
+  })
+
+  it('says how a figure is bounded, why, and which index would make it exact', async () => {
+    await open('healthy', '/c/clinic-main/overview')
+    const { readingAt } = await import('@/testing/demo-queue.ts')
+    const { dispatch } = await import('@/state/feed.ts')
+    const reading = readingAt(makeScene('healthy', start).queues['clinic-main']!, start)
+    const index = 'CREATE INDEX by_state ON task (state, type)'
+    const limits = [
+      { probe: 'depth', reason: 'plan' as const, index },
+      { probe: 'workers', reason: 'rights' as const, index: null }
+    ]
+    const depth = [{ type: 'mail.send', state: 'QUEUED' as const, count: 50_000, accuracy: 'atLeast' as const }]
+    const tick = {
+      connectionId: 'clinic-main',
+      seq: 2,
+      reading: { ...reading, depth, limits, workers: [] },
+      points: []
+    }
+    dispatch({ kind: 'tick', tick })
+    await flushPromises()
+    const values = page.wrapper.findAll('.tile .value').map((value) => value.text())
+    expect(values[0]).toBe('50,000+')
+    expect(values[3]).toBe('–')
+    expect(page.wrapper.find('.tile').attributes('title')).toContain(index)
+    expect(text()).toContain('2 figures bounded')
+    expect(text()).not.toContain('No worker is alive')
+    const row = page.wrapper.findAll('.types tbody tr').find((one) => one.text().includes('webhook.deliver'))!
+    expect(row.findAll('td')[1]!.text()).toBe('–')
+  })
 })
