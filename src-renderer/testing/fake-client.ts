@@ -222,6 +222,10 @@ export class FakeApp {
       },
       overview: { snapshot: (input: { connectionId: string; rangeMs: number }) => this.snapshot(input) },
       tasks: this.taskCalls(),
+      outside: {
+        bundle: () => new File(['PK'], 'taskdeck-demo-20261130-021542.zip', { type: 'application/zip' }),
+        picture: () => new Blob(['PNG'], { type: 'image/png' })
+      },
       workers: {
         request: (input: { connectionId: string; workerId: string; request: WorkerRequest | null }) => {
           this.requests[input.connectionId]?.ask(input.workerId, input.request, this.now())
