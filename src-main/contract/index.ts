@@ -296,7 +296,7 @@ export const contract = {
   app: {
     info: base.output(appInfo),
     saveSettings: base.input(settings).output(settings),
-    /** Current connections and local worker first, then changes. Ticks are coalesced to the latest per connection. */
+    /** Current connections, local worker, ticks and alerts first, then changes. Ticks and alerts are coalesced to the latest per connection. */
     events: base.output(eventIterator(event))
   },
   connections: {
