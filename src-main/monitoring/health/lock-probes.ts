@@ -3,7 +3,7 @@ import { taskStates } from '../../kernel/index.ts'
 import { digestOf } from './digest.ts'
 import { tableOf, taskIdOf, taskTable } from './lock-data.ts'
 import { numberOf, textOf } from './row-values.ts'
-import { hostOf, tieOf, type WorkerPlace } from './worker-ties.ts'
+import { hostOf, tieOf, tiesOfPair, type WorkerPlace } from './worker-ties.ts'
 
 type Database = Pick<SqlDatabase, 'execute' | 'flavour'>
 
@@ -105,14 +105,13 @@ export async function readWaits(
     if (!waiting || !blocking) return []
     const id = idOf(wait)
     const task = id === null ? null : (tasks.get(id) ?? unknownTask(id))
-    const tied = (transaction: OpenTransaction): OpenTransaction => ({
-      ...transaction,
-      ...tieOf({ ...transaction, serverHost: facts.serverHost, leaseHolder: task?.workerId ?? null }, facts.workers)
-    })
+    const hosts = [waiting.transaction.host, blocking.transaction.host] as const
+    const tieFacts = { serverHost: facts.serverHost, leaseHolder: task?.workerId ?? null }
+    const [waitingTie, blockingTie] = tiesOfPair(hosts, tieFacts, facts.workers)
     return [
       {
-        waiting: tied(waiting.transaction),
-        blocking: tied(blocking.transaction),
+        waiting: { ...waiting.transaction, ...waitingTie },
+        blocking: { ...blocking.transaction, ...blockingTie },
         waitedMs: waiting.waitedMs,
         table: wait.table === '' ? null : wait.table,
         index: wait.index,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hostOf, tieOf } from './worker-ties.ts'
+import { hostOf, tieOf, tiesOfPair } from './worker-ties.ts'
 
 const workers = [
   { id: 'imp-01', host: 'clinic-worker-1' },
@@ -25,6 +25,14 @@ it('a local session is on the host of the server', () => {
 it('an address, an unknown host and a session that may not be seen are tied to nobody', () => {
   for (const host of ['10.0.0.7', 'fe80::1', 'other', null])
     expect(tie(host, 'imp-01')).toEqual({ workers: [], tie: 'none' })
+})
+
+it('of two sessions over one leased row at most one is tied to its worker', () => {
+  const pair = (one: string, other: string) =>
+    tiesOfPair([one, other], { serverHost: null, leaseHolder: 'imp-02' }, workers).map(({ tie: found }) => found)
+  expect(pair('clinic-worker-1', 'db-primary')).toEqual(['lease', 'host'])
+  expect(pair('clinic-worker-1', 'elsewhere')).toEqual(['lease', 'none'])
+  expect(pair('clinic-worker-1', 'clinic-worker-1')).toEqual(['host', 'host'])
 })
 
 it('the host of a session has no port', () => {

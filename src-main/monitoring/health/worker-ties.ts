@@ -30,6 +30,18 @@ export function tieOf(
   return { workers: there.slice(0, 10), tie: there.length > 0 ? 'host' : 'none' }
 }
 
+/** Of two sessions that meet over a leased row at most one is its worker's: from the same host, nobody can tell which. */
+export function tiesOfPair(
+  hosts: readonly [string | null, string | null],
+  facts: { readonly serverHost: string | null; readonly leaseHolder: string | null },
+  workers: readonly WorkerPlace[]
+): readonly [Tied, Tied] {
+  const tie = (host: string | null, leaseHolder: string | null): Tied => tieOf({ ...facts, host, leaseHolder }, workers)
+  const [one, other] = hosts
+  const ties = [tie(one, facts.leaseHolder), tie(other, facts.leaseHolder)] as const
+  return ties.every((found) => found.tie === 'lease') ? [tie(one, null), tie(other, null)] : ties
+}
+
 /** Names, with or without their domain. */
 function isSameHost(a: string, b: string): boolean {
   const [one, other] = [a.toLowerCase(), b.toLowerCase()]
