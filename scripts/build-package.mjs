@@ -1,6 +1,6 @@
 /*
- * Builds what `import 'taskdeck'` is in a service: out/package with two entries and their declarations. Run by `npm run build` and, before
- * packing, by npm itself. Packages stay outside, so a service has one copy of zod and of the drivers.
+ * Builds what `import 'taskdeck'` is in a service, and the command `taskdeck`: out/package with three entries and the declarations of one.
+ * Run by `npm run build` and, before packing, by npm itself. Packages stay outside, so a service has one copy of zod and of the drivers.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, cpSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -35,6 +35,7 @@ function buildCode() {
       rolldownOptions: {
         input: {
           index: join(root, 'src-main/package/index.ts'),
+          taskdeck: join(root, 'src-main/package/command.ts'),
           'handler-thread': join(root, 'src-main/queue/pool/handler-thread.ts')
         },
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'shared/[name]-[hash].js' }

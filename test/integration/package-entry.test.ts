@@ -101,6 +101,19 @@ describe('a service with the packed package', () => {
     expect(said['metrics']).toContain('taskdeck_tasks_succeeded_total{type="greet",outcome="success"} 3')
   })
 
+  it('has the command that says how the queue is', async () => {
+    const command = join(folder, 'node_modules/taskdeck/out/package/taskdeck.js')
+    const { bin } = JSON.parse(readFileSync(join(folder, 'node_modules/taskdeck/package.json'), 'utf8')) as {
+      bin: Record<string, string>
+    }
+    expect(join(folder, 'node_modules/taskdeck', bin['taskdeck'] ?? '')).toBe(command)
+    const args = [command, 'status', '--url', `sqlite:${join(folder, 'queue.sqlite')}`, '--json']
+    const { code, output } = await run(process.execPath, args, folder, serviceMs)
+    expect(code, output).toBe(0)
+    expect(JSON.parse(output)).toMatchObject({ verdict: 'well', source: 'database', figures: { depth: 0 } })
+    expect(await run(process.execPath, [command, 'sing'], folder, serviceMs)).toMatchObject({ code: 2 })
+  })
+
   it('does the same on a server', async () => {
     const database = await createTestDatabase(inject('mariadbUrl'), 'package_entry')
     onTestFinished(() => database.drop())

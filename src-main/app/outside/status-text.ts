@@ -28,7 +28,7 @@ const verdictText = { well: 'all well', trouble: 'something is wrong', unknown: 
 const sourceText = ({ source, readingAgeMs, judgedBy, readingAt }: StatusReport): string => {
   const by = source === 'app' ? 'by the running Taskdeck' : 'by this command'
   if (readingAt === null) return `asked ${by}`
-  const age = readingAgeMs === null ? '' : `, ${duration(readingAgeMs)} ago`
+  const age = readingAgeMs === null || source === 'database' ? '' : `, ${duration(readingAgeMs)} ago`
   return `read ${by}${age}; judged by ${judgedBy === 'rules' ? 'the alert rules' : 'the default thresholds'}`
 }
 
