@@ -87,7 +87,7 @@ function workersAt(scene: QueueScene, at: number): WorkerRow[] {
       version: i % 3 === 0 ? '4.12.0' : '4.11.2',
       status: 'running' as const,
       slots: 20,
-      running: silent ? 0 : 8 + (i % 9),
+      running: silent ? 3 : 8 + (i % 9),
       threads: 20,
       queued: 0,
       startedAt: scene.startedAt - 86_400_000,

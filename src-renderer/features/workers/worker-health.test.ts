@@ -49,8 +49,10 @@ describe('all workers', () => {
   const alive = row({ id: 'w-10', running: 2, queued: 1, claimP95Ms: 7 })
   const views = workerViews(reading([lost, stopped, alive]))
 
-  it('stand by name, numbers as numbers, those that stopped last', () => {
-    expect(views.map((view) => view.row.id)).toEqual(['w-2', 'w-10', 'w-1'])
+  it('stand by name, numbers as numbers, lost ones first and those that stopped last', () => {
+    const other = row({ id: 'w-9' })
+    const all = workerViews(reading([other, row({ ...lost, id: 'w-20' }), stopped, alive]))
+    expect(all.map((view) => view.row.id)).toEqual(['w-20', 'w-9', 'w-10', 'w-1'])
   })
 
   it('are counted without what is not known: a lost one uses no slot and claims nothing', () => {

@@ -41,7 +41,10 @@ export function conditionOf(row: WorkerRow, at: number, waiting: number): Worker
 const waitingIn = (reading: QueueReading): number =>
   reading.depth.filter((part) => part.state === 'QUEUED').reduce((sum, part) => sum + part.count, 0)
 
-/** All workers by name, those that said goodbye last. */
+/** A lost one is what somebody came to see; one that said goodbye is what nobody did. */
+const placeOf = ({ condition }: WorkerView): number => (condition === 'lost' ? 0 : condition === 'stopped' ? 2 : 1)
+
+/** All workers by name, lost ones first and those that said goodbye last. */
 export function workerViews(reading: QueueReading): WorkerView[] {
   const { at } = reading
   const waiting = waitingIn(reading)
@@ -53,11 +56,7 @@ export function workerViews(reading: QueueReading): WorkerView[] {
       const ages = { heartbeatMs, pollMs: age(row.lastPollAt), claimMs: age(row.lastClaimAt) }
       return { row, condition, health: marks[condition], ...ages }
     })
-    .sort(
-      (a, b) =>
-        Number(a.condition === 'stopped') - Number(b.condition === 'stopped') ||
-        a.row.id.localeCompare(b.row.id, 'en', { numeric: true })
-    )
+    .sort((a, b) => placeOf(a) - placeOf(b) || a.row.id.localeCompare(b.row.id, 'en', { numeric: true }))
 }
 
 export interface WorkerFacts {
