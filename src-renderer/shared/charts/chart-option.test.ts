@@ -48,6 +48,14 @@ describe('gapsOf', () => {
     ] as const
     expect(gapsOf([data], 4, 10)).toEqual([[1, 4]])
   })
+  it('begins with the first point where nothing was known before', () => {
+    const data = [
+      [1, null],
+      [2, null],
+      [3, 5]
+    ] as const
+    expect(gapsOf([data], 3, 10)).toEqual([[1, 3]])
+  })
   it('is known where any line is', () => {
     expect(
       gapsOf(

@@ -155,7 +155,9 @@ function lineSeries(line: ChartLine, marked: object, log: boolean): object {
 function marks(spec: TimeChartSpec): object {
   const { theme } = spec
   const hatched = spec.hatch ? { color: { image: spec.hatch, repeat: 'repeat' }, opacity: 0.8 } : {}
-  const areas: unknown[] = spec.gaps.map(([from, to]) => [{ xAxis: from, itemStyle: hatched }, { xAxis: to }])
+  const areas: unknown[] = spec.gaps
+    .filter(([, to]) => to > spec.from)
+    .map(([from, to]) => [{ xAxis: Math.max(from, spec.from), itemStyle: hatched }, { xAxis: to }])
   areas.push(...spec.marks.flatMap((mark) => markArea(mark, spec)))
   if (spec.selection) {
     const chosen = { color: alpha(palette[theme].accent, 0.16), borderColor: palette[theme].accent, borderWidth: 1 }

@@ -2,7 +2,7 @@ export type TimeSpan = readonly [from: number, to: number]
 export type TimePoint = readonly [time: number, value: number | null]
 
 /**
- * Time without readings: where every line is unknown, from the last known moment to the next. `until` is the end of the
+ * Time without readings: where every line is unknown, from the last known moment (or the first point) to the next. `until` is the end of the
  * picture (now): a last reading that is older than `patienceMs` leaves a gap up to it.
  */
 export function gapsOf(lines: readonly (readonly TimePoint[])[], until: number, patienceMs: number): TimeSpan[] {
@@ -13,7 +13,8 @@ export function gapsOf(lines: readonly (readonly TimePoint[])[], until: number, 
   longest.forEach(([time], i) => {
     const known = lines.some((line) => (line[i]?.[1] ?? null) !== null)
     if (known) {
-      if (open && lastKnown !== null && time > lastKnown) gaps.push([lastKnown, time])
+      const since = lastKnown ?? longest[0]?.[0] ?? time
+      if (open && time > since) gaps.push([since, time])
       lastKnown = time
       open = false
     } else {
