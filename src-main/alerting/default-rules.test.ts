@@ -61,6 +61,13 @@ describe('the default rules', () => {
     expect(bench.told()).toEqual(['fired recoveredRise', 'resolved recoveredRise'])
   })
 
+  it('recoveredRise compares with nothing that is much older than five minutes', () => {
+    bench.read({ recovered5m: 50 }, 6 * minute)
+    bench.clock.pass(8 * minute)
+    bench.read({ recovered5m: 60 }, minute)
+    expect(bench.viewOf('default-recoveredRise')).toMatchObject({ state: 'unknown', value: null })
+  })
+
   it('recoveredRise compares with nothing from before the clock went back', () => {
     bench.read({ recovered5m: 50 }, 6 * minute)
     bench.clock.jump(-3 * minute)

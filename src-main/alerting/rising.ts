@@ -31,10 +31,9 @@ export class Rising {
     }
   }
 
-  /** As it was `riseWindowMs` before `at`. */
+  /** As it was `riseWindowMs` before `at`, the time of the last `add`, which has dropped what is older. */
   before(wanted: MetricName, type: string, at: number): number | undefined {
     if (wanted !== metric) return undefined
-    const found = this.series.get(type)?.findLast((kept) => kept.at <= at - riseWindowMs)
-    return found && found.at >= at - riseWindowMs - slackMs ? found.value : undefined
+    return this.series.get(type)?.findLast((kept) => kept.at <= at - riseWindowMs)?.value
   }
 }
