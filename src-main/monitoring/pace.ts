@@ -45,12 +45,12 @@ export class Pace {
 
   get intervalMs(): number {
     const { everyMs, slowestMs } = this.limits
-    const patientMs = Math.max(everyMs, this.usualMs(), this.suddenMs()) * 2 ** Math.min(this.slowInRow, 10)
+    const costlyMs = this.costs.length < costsNeeded ? 0 : Math.max(this.usualMs(), this.suddenMs())
+    const patientMs = Math.max(everyMs, costlyMs) * 2 ** Math.min(this.slowInRow, 10)
     return Math.min(slowestMs, Math.ceil(patientMs))
   }
 
   private usualMs(): number {
-    if (this.costs.length < costsNeeded) return 0
     const rows = this.costs.map(({ costRows }) => costRows ?? 0)
     return Math.max(median(this.costs.map(({ costMs }) => costMs)) / costShare, (median(rows) / rowsPerSecond) * 1_000)
   }

@@ -1,7 +1,7 @@
 import type { Accuracy, Percentiles, QueueReading, TaskState } from '../kernel/index.ts'
 
 /** Newest rows that a flow probe reads at most; of a busier window the rest is extrapolated from the time they span. */
-export const mostFlowRows = 20_000
+export const mostFlowRows = 10_000
 /** Newest attempts whose durations are looked at. */
 export const latencySampleSize = 1_000
 
