@@ -147,7 +147,7 @@ async function startWorker(): Promise<void> {
 
 /** One that can be killed. */
 async function startProcess(id: string): Promise<WorkerProcess> {
-  const pace = ['--lease-ms', '3000', '--poll-ms', '20', '--recover-ms', '300', '--concurrency', '6']
+  const pace = ['--poll-ms', '20', '--recover-ms', '300', '--concurrency', '6']
   const worker = startWorkerProcess(urlThrough(server.port), '--id', id, ...pace)
   await worker.untilSays(/started with 6 slots/)
   return worker
@@ -208,8 +208,7 @@ describe.concurrent('a real cause', unhurried, () => {
   })
 
   it('a figure plays around its threshold: that fires once', async () => {
-    // Nobody takes tasks of this type, whoever is there.
-    await queue.store.setPolicy({ scope: 'TYPE', name: 'held', paused: true })
+    // No worker takes tasks of a type that it has no handler for.
     const flapping = await watch({ signal: 'oldestMs', type: 'held', above: 300, clearAt: 100, clearForMs: 600_000 })
     const ageIn = (reading: Tick['reading']): number => reading.oldest.find(({ type }) => type === 'held')?.ageMs ?? 0
     for (let n = 0; n < 3; n++) {
@@ -258,13 +257,14 @@ describe('a real cause that everything hangs on', unhurried, () => {
       const recovered = await watch({ signal: 'recoveredRise', above: 2, clearAt: 0 })
       const killed = await startProcess('outside')
       const ids = await submit('sleep', { ms: 3_600_000 }, 8, 1)
-      await untilRunning(ids, 8) // six of them outside
+      await untilRunning(ids, 6) // at most two of them inside
       killed.child.kill('SIGKILL')
       await killed.ended
       // What a rise is compared with is five minutes old.
       letPass(310)
-      await Promise.all([fires(silent), firesIn(recovered, 'recovered5m')])
+      await fires(silent)
       await startProcess('outside')
+      await firesIn(recovered, 'recovered5m')
       await clears(silent)
       for (const id of ids) await queue.store.act(id, 'cancel')
       letPass(310)
