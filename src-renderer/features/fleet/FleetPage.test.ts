@@ -34,9 +34,9 @@ function tick(scene: Scene, id: string, seq: number): void {
     tick: { connectionId: id, seq, reading: readingAt(queue, now), points: pointsAt(queue, now) }
   })
 }
-function press(key: string): Promise<void> {
+async function press(key: string): Promise<void> {
   window.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
-  return flushPromises()
+  await flushPromises()
 }
 
 beforeEach(() => {

@@ -96,8 +96,7 @@ describe('the lanes', () => {
     page.wrapper.unmount()
     page = await mountPage(WorkersPage, makeScene('failing', start), '/c/clinic-main/workers', () => now)
     const full = page.app.client.workers.lanes
-    page.app.client.workers.lanes = ((input: Parameters<typeof full>[0]) =>
-      full({ ...input, limit: 50 }))
+    page.app.client.workers.lanes = (input: Parameters<typeof full>[0]) => full({ ...input, limit: 50 })
     await tick('failing', start + 60_000)
     expect(text('.lanes header')).toContain('only the newest')
   })
