@@ -139,6 +139,21 @@ describe('after a restart', () => {
   })
 })
 
+describe('after the end', () => {
+  it('nothing happens any more, and ending again does no harm', async () => {
+    bench.addRule({ forMs: 0 })
+    await bench.alerts.stop()
+    bench.changes.length = 0
+    bench.alerts.start()
+    bench.alerts.watch('local')
+    bench.read(high)
+    bench.alerts.unwatch('local')
+    await bench.clock.advance(120_000)
+    await bench.alerts.stop()
+    expect([bench.messages, bench.changes, bench.notices]).toEqual([[], [], []])
+  })
+})
+
 describe('the file', () => {
   it('is its user’s alone', () => {
     bench.addRule()
