@@ -38,7 +38,7 @@ async function press(key: string): Promise<void> {
   window.dispatchEvent(new KeyboardEvent('keydown', { key, cancelable: true }))
   await flushPromises()
 }
-function submit(values: Record<string, string>): Promise<void> {
+async function submit(values: Record<string, string>): Promise<void> {
   const dialog = document.querySelector('[role=dialog]')!
   for (const [label, value] of Object.entries(values)) {
     const id = [...dialog.querySelectorAll('label')].find((one) => one.textContent === label)!.htmlFor
@@ -47,7 +47,7 @@ function submit(values: Record<string, string>): Promise<void> {
     input.dispatchEvent(new Event('input'))
   }
   dialog.querySelector('form')!.dispatchEvent(new Event('submit', { cancelable: true }))
-  return flushPromises()
+  await flushPromises()
 }
 
 beforeEach(() => vi.useFakeTimers({ now: start, toFake: ['Date', 'setInterval', 'clearInterval'] }))
@@ -61,7 +61,7 @@ describe('AlertsPage', () => {
     await open('failing')
     expect(text()).toContain('3 firing, 1 pending, 1 silenced')
     expect(rows()).toHaveLength(12)
-    expect(rows()[0]).toBe('FiringOldest waiting> 5 m1 m16 m 48 s1 ×')
+    expect(rows()[0]).toBe('FiringOldest waiting> 5 m16 m 48 s1 ×')
     expect(rows().find((row) => row.includes('Recovered'))).toContain('Pending 4 m')
     expect(rows().find((row) => row.includes('webhook.deliver'))).toContain('Silenced to')
   })

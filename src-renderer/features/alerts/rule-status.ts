@@ -6,8 +6,8 @@ import type { AlertRuleView, AlertState, Incident } from '@contract'
  */
 export type RuleStatus = 'firing' | 'acknowledged' | 'pending' | 'silenced' | 'unknown' | 'quiet' | 'off'
 
-/** The worst first: the order of the table. */
-const rank: readonly RuleStatus[] = ['firing', 'acknowledged', 'pending', 'silenced', 'unknown', 'quiet', 'off']
+/** The worst first: the order of the table. Some figures do not exist everywhere: what is unknown is not on top. */
+const rank: readonly RuleStatus[] = ['firing', 'acknowledged', 'pending', 'silenced', 'quiet', 'unknown', 'off']
 
 /** The open incident that a rule has a part in. */
 export function openIncidentOf(state: AlertState, ruleId: string): Incident | undefined {

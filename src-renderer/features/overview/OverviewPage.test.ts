@@ -210,4 +210,19 @@ describe('OverviewPage', () => {
     const row = page.wrapper.findAll('.types tbody tr').find((one) => one.text().includes('webhook.deliver'))!
     expect(row.findAll('td')[1]!.text()).toBe('–')
   })
+
+  it('shows at once what is known when the reader comes back to it', async () => {
+    await open('failing', '/c/clinic-main/overview')
+    const { useMetricsStore } = await import('@/state/metrics-store.ts')
+    expect(useMetricsStore().ring).not.toBeNull()
+    const { mount } = await import('@vue/test-utils')
+    const { NMessageProvider } = await import('naive-ui')
+    const { h } = await import('vue')
+    const { i18n } = await import('@/shared/i18n/i18n.ts')
+    const { getActivePinia } = await import('pinia')
+    const plugins = [getActivePinia()!, page.router, i18n]
+    const again = mount(NMessageProvider, { slots: { default: () => h(OverviewPage) }, global: { plugins } })
+    expect(again.findAll('.panel')).toHaveLength(6)
+    again.unmount()
+  })
 })
