@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { attemptOutcome, taskId, taskState } from '../kernel/index.ts'
+import { attemptOutcome, probeLimit, taskId, taskState } from '../kernel/index.ts'
 
 /*
  * Who ran what, and who runs what now. Times are the database's clock, ms since the epoch.
@@ -51,6 +51,8 @@ export const lanes = z.object({
   allEnded: z.boolean(),
   /** The first lease to expire first, at most 1,000. */
   running: z.array(runningAttempt),
-  allRunning: z.boolean()
+  allRunning: z.boolean(),
+  /** What the cost guard held back: what is then missing above is not known. */
+  limits: z.array(probeLimit)
 })
 export type Lanes = z.infer<typeof lanes>

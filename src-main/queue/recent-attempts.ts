@@ -1,4 +1,4 @@
-import type { AttemptOutcome, TaskState } from '../kernel/index.ts'
+import type { AttemptOutcome, ProbeLimit, TaskState } from '../kernel/index.ts'
 
 /**
  * What one look at the attempts of the last while returns at most. Both parts are one range of an index, newest (or first to expire) first,
@@ -51,6 +51,8 @@ export interface RecentAttempts {
   /** The first lease to expire first. */
   readonly running: readonly RunningAttempt[]
   readonly allRunning: boolean
+  /** What the cost guard held back or cut short: what is then missing above is not known. Empty when nothing was. */
+  readonly limits: readonly ProbeLimit[]
 }
 
 /** The window within `recentLimits`. */

@@ -45,7 +45,8 @@ export class DemoLanes {
       ended: all.slice(0, limit),
       allEnded: all.length < limit,
       running: running.filter(isOf).sort((a, b) => a.leaseUntil - b.leaseUntil),
-      allRunning: true
+      allRunning: true,
+      limits: []
     }
   }
 

@@ -18,7 +18,7 @@ export function describeRecentAttempts(queue: QueueUnderTest): void {
     it('are none in a queue where nothing ran, at the time of the database', async () => {
       await queue.submit()
       const recent = await queue.store.recentAttempts(everything)
-      expect(recent).toMatchObject({ ended: [], allEnded: true, running: [], allRunning: true })
+      expect(recent).toMatchObject({ ended: [], allEnded: true, running: [], allRunning: true, limits: [] })
       expect(Math.abs(recent.at - Date.now())).toBeLessThan(60_000)
     })
 

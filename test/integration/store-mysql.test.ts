@@ -61,8 +61,8 @@ describe('query plans, with 20,000 tasks of four types', () => {
     ['recovery of deadlines', passedDeadlines, [100], 'taskdeck_task_deadline'],
     ['the first group of the depth', probes.groupsFor('depth').first.sql, [], 'taskdeck_task_claim'],
     ['the next group of the depth', probes.groupsFor('depth').next.sql, [1, 'type1', 1], 'taskdeck_task_claim'],
-    ['running attempts', attemptsRunning(false), [], 'taskdeck_task_lease'],
-    ['running attempts of a type', attemptsRunning(true), ['type1'], 'taskdeck_task_lease']
+    ['running attempts', attemptsRunning(false).sql, [], 'taskdeck_task_lease'],
+    ['running attempts of a type', attemptsRunning(true).sql, ['type1'], 'taskdeck_task_lease']
   ])('%s reads its index in order, without a sort', async (_, sql, values, index) => {
     const rows = await plan(sql, values)
     expect(rows).toHaveLength(1)

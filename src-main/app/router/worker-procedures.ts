@@ -15,8 +15,8 @@ export function workerProcedures(os: Implementer, { connections, operations, act
     lanes: os.workers.lanes.handler(async ({ input }) => {
       const { connectionId, ...window } = input
       const store = await connections.store(connectionId)
-      const { ended, running, ...rest } = await store.recentAttempts(window)
-      return { ...rest, ended: [...ended], running: [...running] }
+      const { ended, running, limits, ...rest } = await store.recentAttempts(window)
+      return { ...rest, ended: [...ended], running: [...running], limits: [...limits] }
     })
   })
 }

@@ -196,7 +196,7 @@ class MysqlStore implements TaskStore {
   }
 
   recentAttempts(window: RecentWindow): Promise<RecentAttempts> {
-    return recentAttempts(this.database, window)
+    return recentAttempts(this.probes, window)
   }
 
   read(signal?: AbortSignal): Promise<QueueReading> {

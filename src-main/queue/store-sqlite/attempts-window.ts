@@ -32,7 +32,8 @@ export function recentAttempts(file: QueueFile, window: RecentWindow): Promise<R
       ended: ended.map(toEnded),
       allEnded: ended.length < limit,
       running: running.slice(0, recentLimits.running).map(toRunning),
-      allRunning: running.length <= recentLimits.running
+      allRunning: running.length <= recentLimits.running,
+      limits: []
     }
   })
 }

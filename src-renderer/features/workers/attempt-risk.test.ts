@@ -28,7 +28,8 @@ const picture = (...attempts: RunningAttempt[]): LanesPicture => ({
   knownSince: at - 600_000,
   ended: [],
   running: attempts,
-  allRunning: true
+  allRunning: true,
+  held: null
 })
 const workers = workerViews(reading)
 const evidence = (attempt: RunningAttempt, views = workers) => stuckTasks(picture(attempt), views, reading)[0]?.evidence

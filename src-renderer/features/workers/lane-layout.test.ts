@@ -46,6 +46,7 @@ const picture = (change: Partial<LanesPicture>): LanesPicture => ({
   ended: [],
   running: [],
   allRunning: true,
+  held: null,
   ...change
 })
 const scale = { from: at - 600_000, to: at, width: 600, pitch: 10 }

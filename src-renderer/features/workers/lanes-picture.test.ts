@@ -30,6 +30,7 @@ const lanes = (change: Partial<Lanes>): Lanes => ({
   allEnded: true,
   running: [],
   allRunning: true,
+  limits: [],
   ...change
 })
 const minute = { connectionId: 'c', windowMs: 60_000, fromMsAgo: 60_000 }
@@ -66,6 +67,18 @@ describe('the picture of the lanes', () => {
   it('does not show as running what has ended meanwhile', () => {
     const look = lanes({ ended: [ended('1', 100)], running: [running('1'), running('2')] })
     expect(mergeLook(null, look, minute).running.map(({ taskId }) => taskId)).toEqual(['2'])
+  })
+
+  it('stays as it was when a look was held back, and says why', () => {
+    const limits = [{ probe: 'lanes', reason: 'budget' as const, index: null }]
+    const before = mergeLook(null, lanes({ ended: [ended('1', 10_000)] }), minute)
+    const after = mergeLook(before, lanes({ at: at + 4_000, allEnded: false, limits }), {
+      ...minute,
+      fromMsAgo: 19_000
+    })
+    expect(after).toEqual({ ...before, held: limits[0] })
+    const first = mergeLook(null, lanes({ allEnded: false, limits }), minute)
+    expect(first).toMatchObject({ knownSince: at, ended: [], held: limits[0] })
   })
 
   it('keeps a bounded number of attempts and forgets the time before them', () => {

@@ -1,4 +1,4 @@
-import type { EndedAttempt, Lanes, RunningAttempt } from '@contract'
+import type { EndedAttempt, Lanes, ProbeLimit, RunningAttempt } from '@contract'
 
 /** Attempts that are kept and drawn at most; more is a texture that nobody reads. */
 const mostKept = 4_000
@@ -14,6 +14,8 @@ export interface LanesPicture {
   readonly ended: readonly EndedAttempt[]
   readonly running: readonly RunningAttempt[]
   readonly allRunning: boolean
+  /** Why the newest look was held back; null when it was not. The rest is then as it was before. */
+  readonly held: ProbeLimit | null
 }
 
 export interface Look {
@@ -27,6 +29,8 @@ export const attemptKey = ({ taskId, attempt }: Pick<EndedAttempt, 'taskId' | 'a
 
 /** The picture with a newer look in it. A look that did not reach back to the picture's end replaces it: what lies between is not known. */
 export function mergeLook(before: LanesPicture | null, lanes: Lanes, look: Look): LanesPicture {
+  const held = lanes.limits[0] ?? null
+  if (held && before?.connectionId === look.connectionId) return { ...before, held }
   const oldest = lanes.ended.at(-1)?.endedAt ?? lanes.at
   const reachesTo = lanes.allEnded ? lanes.at - look.fromMsAgo : oldest
   const joins = before !== null && before.connectionId === look.connectionId && reachesTo <= before.at
@@ -43,6 +47,7 @@ export function mergeLook(before: LanesPicture | null, lanes: Lanes, look: Look)
     knownSince: all.length > mostKept ? Math.max(since, ended.at(-1)?.endedAt ?? since) : since,
     ended,
     running: lanes.running.filter((one) => !known.has(attemptKey(one))),
-    allRunning: lanes.allRunning
+    allRunning: lanes.allRunning,
+    held
   }
 }

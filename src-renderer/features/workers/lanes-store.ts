@@ -38,7 +38,8 @@ export const useLanesStore = defineStore('lanes', () => {
     try {
       const lanes = await useClient().workers.lanes({ connectionId, fromMsAgo: Math.ceil(fromMsAgo) })
       if (mine !== asked) return
-      const base = fromMsAgo < windowMs ? picture.value : null
+      // A whole look replaces the picture, unless it was held back.
+      const base = fromMsAgo < windowMs || lanes.limits.length > 0 ? picture.value : null
       picture.value = mergeLook(base, lanes, { connectionId, windowMs, fromMsAgo })
       problem.value = null
     } catch (error) {
