@@ -3,18 +3,6 @@
  * canvases. A browser lets no page photograph itself; the desktop shell does (`outside.picture`).
  */
 
-/** What the painter needs of a 2D context; a test has one that writes down. */
-export type Pen = Pick<
-  CanvasRenderingContext2D,
-  'save' | 'restore' | 'scale' | 'beginPath' | 'rect' | 'clip' | 'fillRect' | 'fillText' | 'drawImage'
-> & {
-  fillStyle: CanvasRenderingContext2D['fillStyle']
-  font: string
-  textBaseline: CanvasTextBaseline
-  globalAlpha: number
-  letterSpacing?: string
-}
-
 /** Pixels of the picture at most: a browser gives no larger canvas, and a ticket wants none. */
 const mostPixels = 16_000_000
 
@@ -28,16 +16,10 @@ export async function pictureOf(root: HTMLElement): Promise<Blob> {
   const pen = canvas.getContext('2d')
   if (!pen) throw new Error('no canvas')
   pen.scale(scale, scale)
-  await paint(root, pen)
+  await new Painter(pen, root.getBoundingClientRect()).element(root)
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('no picture'))), 'image/png')
   })
-}
-
-/** Draws the element at the pen's origin. */
-export async function paint(root: HTMLElement, pen: Pen): Promise<void> {
-  const origin = root.getBoundingClientRect()
-  await new Painter(pen, origin).element(root)
 }
 
 interface Box {
@@ -48,10 +30,10 @@ interface Box {
 }
 
 class Painter {
-  private readonly pen: Pen
+  private readonly pen: CanvasRenderingContext2D
   private readonly origin: Box
 
-  constructor(pen: Pen, origin: Box) {
+  constructor(pen: CanvasRenderingContext2D, origin: Box) {
     this.pen = pen
     this.origin = origin
   }
@@ -63,7 +45,7 @@ class Painter {
     const { pen } = this
     pen.save()
     pen.globalAlpha *= Number.parseFloat(style.opacity) || 0
-    this.surface(box, style)
+    this.surface(element, box, style)
     if (style.overflowX !== 'visible' || style.overflowY !== 'visible') this.clipTo(box)
     if (element instanceof HTMLCanvasElement) pen.drawImage(element, box.left, box.top, box.width, box.height)
     else if (element instanceof SVGSVGElement) await this.icon(element, box)
@@ -78,10 +60,36 @@ class Painter {
     }
   }
 
-  private surface({ left, top, width, height }: Box, style: CSSStyleDeclaration): void {
-    this.fill(style.backgroundColor, { left, top, width, height })
+  /** One that is turned (a diamond) is drawn in its own frame, about the middle of its box. */
+  private surface(element: Element, box: Box, style: CSSStyleDeclaration): void {
+    const { pen } = this
+    const { a, b, c, d } = new DOMMatrix(style.transform)
+    if (b === 0 || !(element instanceof HTMLElement)) return this.backing(box, style)
+    const { offsetWidth: width, offsetHeight: height } = element
+    pen.save()
+    pen.transform(a, b, c, d, box.left + box.width / 2, box.top + box.height / 2)
+    this.backing({ left: -width / 2, top: -height / 2, width, height }, style)
+    pen.restore()
+  }
+
+  private backing({ left, top, width, height }: Box, style: CSSStyleDeclaration): void {
+    const { pen } = this
+    const radius = Number.parseFloat(style.borderTopLeftRadius) || 0
+    const round = style.borderTopLeftRadius.endsWith('%') ? (Math.min(width, height) * radius) / 100 : radius
+    pen.beginPath()
+    pen.roundRect(left, top, width, height, round)
+    pen.fillStyle = style.backgroundColor
+    pen.fill()
     const side = (name: 'Top' | 'Right' | 'Bottom' | 'Left'): number =>
       style[`border${name}Style`] === 'none' ? 0 : Number.parseFloat(style[`border${name}Width`]) || 0
+    const [first, ...others] = [side('Top'), side('Right'), side('Bottom'), side('Left')]
+    if (first > 0 && others.every((one) => one === first)) {
+      pen.beginPath()
+      pen.roundRect(left + first / 2, top + first / 2, width - first, height - first, Math.max(0, round - first / 2))
+      pen.lineWidth = first
+      pen.strokeStyle = style.borderTopColor
+      return pen.stroke()
+    }
     this.fill(style.borderTopColor, { left, top, width, height: side('Top') })
     this.fill(style.borderBottomColor, { left, top: top + height - side('Bottom'), width, height: side('Bottom') })
     this.fill(style.borderLeftColor, { left, top, width: side('Left'), height })
@@ -89,7 +97,7 @@ class Painter {
   }
 
   private fill(colour: string, { left, top, width, height }: Box): void {
-    if (width <= 0 || height <= 0 || colour === '' || colour === 'transparent') return
+    if (width <= 0 || height <= 0) return
     this.pen.fillStyle = colour
     this.pen.fillRect(left, top, width, height)
   }
@@ -103,10 +111,11 @@ class Painter {
   /** Word by word, where the browser has put each: lines break as they do on the page. */
   private text(node: Text, style: CSSStyleDeclaration): void {
     const { pen } = this
-    pen.font = style.font
+    // Not `font`, which is empty where a part of it (tabular figures) has no place in the short form.
+    pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`
     pen.fillStyle = style.color
     pen.textBaseline = 'middle'
-    if ('letterSpacing' in pen) pen.letterSpacing = style.letterSpacing === 'normal' ? '0px' : style.letterSpacing
+    pen.letterSpacing = style.letterSpacing === 'normal' ? '0px' : style.letterSpacing
     const range = document.createRange()
     for (const { index, 0: word } of node.data.matchAll(/\S+/g)) {
       range.setStart(node, index)

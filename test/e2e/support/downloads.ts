@@ -1,19 +1,22 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import type { ElectronApplication, Page } from 'playwright-core'
 
 /** A file that a page has made and the shell has saved. */
 export interface SavedFile {
   readonly name: string
   readonly text: string
+  readonly bytes: Uint8Array
 }
+
+const savedFile = (name: string, bytes: Buffer): SavedFile => ({ name, bytes, text: bytes.toString('utf8') })
 
 /** What a press makes the browser save. */
 export async function savedByBrowser(page: Page, press: () => Promise<void>): Promise<SavedFile> {
   const [download] = await Promise.all([page.waitForEvent('download'), press()])
-  const saved = { name: download.suggestedFilename(), text: await text(await download.createReadStream()) }
+  const saved = savedFile(download.suggestedFilename(), await buffer(await download.createReadStream()))
   await download.delete()
   return saved
 }
@@ -35,7 +38,7 @@ export async function savedByElectron(app: ElectronApplication, press: () => Pro
     await press()
     const { path, state } = await listening.evaluate(({ saved }) => saved)
     if (state !== 'completed') throw new Error(`the download was ${state}`)
-    return { name: basename(path), text: readFileSync(path, 'utf8') }
+    return savedFile(basename(path), readFileSync(path))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
