@@ -1,4 +1,5 @@
 import type { EffectivePolicies } from './effective-policy.ts'
+import type { LimitedBy } from './task-store.ts'
 
 /** Leased tasks of one type and owner. */
 export interface LeaseCount {
@@ -6,6 +7,9 @@ export interface LeaseCount {
   readonly owner: string
   readonly count: number
 }
+
+/** Nothing keeps anything back. */
+export const notLimited: LimitedBy = { types: [], isBusy: false }
 
 /**
  * How many tasks one claim may still take, by type and owner. Pure arithmetic: the store counts what is leased and holds what must not
@@ -75,12 +79,18 @@ export class ClaimRoom {
    * Of `all` types those whose tasks keep `due` ones from being taken, by running now: their end makes room. A closed type is among them, for what
    * the other claimer leaves; rates and pauses are not.
    */
-  heldBackBy(due: readonly string[], all: readonly string[]): readonly string[] {
+  heldBackBy(due: readonly string[], all: readonly string[]): LimitedBy {
     const { queue } = this.policies
     const open = queue.enabled ? due.filter((type) => this.policies.ofType(type).enabled) : []
+    const isBusy = open.some((type) => this.closedTypes.has(type))
+    return { types: this.makingRoom(open, all), isBusy }
+  }
+
+  private makingRoom(open: readonly string[], all: readonly string[]): readonly string[] {
     if (open.length === 0) return []
     // Ends of other types make room too.
-    if (left(queue.maxRunning, this.leased.all + this.taken.all) === 0 || this.hasFullOwner()) return all
+    const isQueueFull = left(this.policies.queue.maxRunning, this.leased.all + this.taken.all) === 0
+    if (isQueueFull || this.hasFullOwner()) return all
     return open.filter((type) => {
       const used = (this.leased.types.get(type) ?? 0) + this.takenOf(type)
       return this.closedTypes.has(type) || left(this.policies.ofType(type).maxRunning, used) === 0

@@ -57,11 +57,16 @@ export interface ClaimRequest {
   readonly types: readonly string[]
   /** Told each time that the claim's transaction met another one and is begun again (deadlock, lock wait); for the metrics. */
   readonly onConflict?: () => void
-  /**
-   * Told when it got less than it asked for and limits of running tasks may be why: the end of a task of one of these types makes room. Not told of
-   * rates and of what is paused, where no end helps. Costs no statement.
-   */
-  readonly onLimited?: (types: readonly string[]) => void
+  /** Told when it got less than it asked for and limits of running tasks may be why. Costs no statement. */
+  readonly onLimited?: (by: LimitedBy) => void
+}
+
+/** What kept due tasks from a claim. Rates and pauses are not among it: no end of a task helps against them. */
+export interface LimitedBy {
+  /** The end of a task of one of these types makes room. */
+  readonly types: readonly string[]
+  /** Another claimer was just taking tasks under such a limit: what it leaves can be taken in a moment. */
+  readonly isBusy: boolean
 }
 
 export interface ClaimedTask {

@@ -3,10 +3,12 @@ import { AppError, taskLimits } from '../kernel/index.ts'
 /** Which workers are forgotten, by the age of their last sign (ms), and how many of them in one recovery at most. */
 export const forgottenWorkers = { stoppedForMs: 3_600_000, silentForMs: 86_400_000, atOnce: 100 } as const
 
-/** What every store's column holds: printable ASCII, 100 characters. Throws INVALID_INPUT. */
+/** What every store's column holds, and no two of them are equal there: printable ASCII, 100 characters. */
+export const isWorkerId = (id: string): boolean => /^[\x21-\x7e]{1,100}$/.test(id)
+
+/** Throws INVALID_INPUT. */
 export function checkWorkerId(id: string): void {
-  if (!/^[\x21-\x7e]{1,100}$/.test(id))
-    throw invalid('A worker id has 1 to 100 letters, digits or signs, and no spaces.')
+  if (!isWorkerId(id)) throw invalid('A worker id has 1 to 100 letters, digits or signs, and no spaces.')
 }
 
 interface Process {

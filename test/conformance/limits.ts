@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { taskFilter, type PolicyInput } from '../../src-main/kernel/index.ts'
-import type { ClaimedTask } from '../../src-main/queue/task-store.ts'
+import type { ClaimedTask, LimitedBy } from '../../src-main/queue/task-store.ts'
 import { leaseHistory, microseconds, mostAtOnce, mostStarted, race, type HeldLease } from './lease-history.ts'
 import { failure, task, type QueueUnderTest } from './queue-under-test.ts'
 
@@ -134,7 +134,7 @@ export function describeLimits(queue: QueueUnderTest): void {
       await submitMany(5, { type: 'rated' })
       const told: string[][] = []
       const claimed = async (limit: number, types: string[]): Promise<number> => {
-        const onLimited = (some: readonly string[]): void => void told.push([...some])
+        const onLimited = ({ types: some }: LimitedBy): void => void told.push([...some])
         return (await queue.store.claim({ ...request, limit, types, onLimited })).length
       }
       // All that it asked for; then what there is room for; then nothing.

@@ -96,6 +96,14 @@ it('a settlement that waits for a dependent does not hold the gate of a retry', 
   expect((await store.get(retried!))?.state).toBe('RETRY_WAIT')
 })
 
+it('a settlement of successes that waits for one of them holds no younger one, in whatever order they came', async () => {
+  const ids = await submit({}, {}, {}, {})
+  const fences = await claimAll(['t'])
+  const settlements = [3, 0, 2, 1].map((place) => success(fences.get(ids[place]!)))
+  expect(await whileLocked(ids[1]!, settlements, () => freeTasks(ids))).toEqual(ids.slice(2))
+  expect(await Promise.all(ids.map(async (id) => (await store.get(id))?.state))).toEqual(ids.map(() => 'SUCCESS'))
+})
+
 it('a settlement that waits for a dependent holds no younger task', async () => {
   const [parent] = await submit({})
   const [dependent] = await submit({ type: 'child', after: [parent!] })

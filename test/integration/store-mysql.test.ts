@@ -1,12 +1,12 @@
 import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import type { Probe, SqlDatabase, SqlValue } from '../../src-main/kernel/index.ts'
+import type { Probe, SqlDatabase, SqlResult, SqlValue } from '../../src-main/kernel/index.ts'
 import { endingLimits } from '../../src-main/queue/dependents.ts'
 import { attemptsRunning } from '../../src-main/queue/store-mysql/attempts-window.ts'
 import { nextGroup } from '../../src-main/queue/store-mysql/claim-groups.ts'
 import { lockGroup, lockOwner, peekGroups, peekOwners } from '../../src-main/queue/store-mysql/claim-lanes.ts'
 import { firstOwner, nextOwner } from '../../src-main/queue/store-mysql/claim-owners.ts'
-import { endSuccesses } from '../../src-main/queue/store-mysql/end-successes.ts'
+import { endEqualSuccesses, endSuccesses } from '../../src-main/queue/store-mysql/end-successes.ts'
 import { endTasks, recordAttempts } from '../../src-main/queue/store-mysql/end-attempts.ts'
 import { countLeased, lockFreeGates } from '../../src-main/queue/store-mysql/gates.ts'
 import * as probes from '../../src-main/queue/store-mysql/probes.ts'
@@ -98,14 +98,20 @@ describe('query plans, with 20,000 tasks of four types', () => {
     expect(rows.find((row) => row['table'] === 'task')).toMatchObject({ type: 'eq_ref', key: 'PRIMARY' })
   })
 
+  it('the end of successes at the same attempt goes through the primary key in its order', async () => {
+    const values = [1n, 2n, null, '1', 1n, 2n, 1, 'w1', 0]
+    const row = (await plan(endEqualSuccesses(2), values)).find(({ table }) => table === 'taskdeck_task')
+    expect(row).toMatchObject({ type: 'range', key: 'PRIMARY' })
+    expect(String(row?.['Extra'])).not.toMatch(/filesort|temporary|buffer/i)
+  })
+
+  const strata = Array.from({ length: probes.strata }, (): SqlValue[] => [1, 'type1', floor, '2100-01-01'])
   it.each<[string, Probe, SqlValue[]]>([
     ['the longest due of groups', probes.oldestOfGroups(2), [1, 'type1', 2, 'type2']],
-    ['states of groups', probes.groupStates(2), [0, 1, 'type1', 50, 1, 2, 'type2', 50]],
+    ['what a group holds beyond a number', probes.groupBeyond, [1, 'type1', 50]],
     ['sizes of groups', probes.groupSizes(2), [1, 'type1', 2, 'type2']],
-    ['sizes of parts', probes.partSizes, [1, 'type1', floor, 1, 'type1', floor]],
-    ['the oldest of a part', probes.partStates.due.oldest, [1, 'type1', '2100-01-01', 50]],
-    ['the newest of a part', probes.partStates.due.newest, [1, 'type1', '2100-01-01', 50]],
-    ['the newest of a future part', probes.partStates.future.newest, [1, 'type1', floor, 50]]
+    ['sizes of strata', probes.strataSizes, strata.flat()],
+    ['states of strata', probes.strataStates, strata.flatMap((range) => [0, ...range])]
   ])('the probe of %s reads each in the order of the claim index', async (_, { sql }, values) => {
     const rows = (await plan(sql, values)).filter(({ table }) => table === 'taskdeck_task')
     expect(rows.length).toBeGreaterThan(0)
@@ -113,6 +119,16 @@ describe('query plans, with 20,000 tasks of four types', () => {
       expect(row).toMatchObject({ key: 'taskdeck_task_claim' })
       expect(['range', 'ref']).toContain(row['type'])
       expect(String(row['Extra'])).not.toMatch(/filesort|temporary/i)
+    }
+  })
+
+  it('the states of groups are counted in their ranges of the claim index alone', async () => {
+    const rows = await plan(probes.groupStates(2).sql, [0, 1, 'type1', 1, 2, 'type2'])
+    const tables = rows.filter(({ table }) => table === 'taskdeck_task')
+    expect(tables).toHaveLength(2)
+    for (const row of tables) {
+      expect(row).toMatchObject({ key: 'taskdeck_task_claim', type: 'ref' })
+      expect(String(row['Extra'])).toMatch(/Using index/)
     }
   })
 
@@ -178,19 +194,45 @@ describe('the fence of a write', () => {
 describe('the end of plain successes', () => {
   beforeEach(empty)
 
-  it('has the whole fence: task, worker, attempt', async () => {
+  interface Written {
+    readonly taskId: string
+    readonly attempt: number
+    readonly worker: string
+  }
+  const oneByOne = ({ taskId, attempt, worker }: Written): Promise<SqlResult> =>
+    database.execute(endSuccesses, [JSON.stringify([[taskId, attempt, '1']]), worker, 1])
+  const asEquals = ({ taskId, attempt, worker }: Written): Promise<SqlResult> => {
+    const ids = [BigInt(taskId), BigInt(taskId)]
+    return database.execute(endEqualSuccesses(2), [...ids, '1', '1', ...ids, attempt, worker, 1])
+  }
+
+  it.each([
+    ['one by one', oneByOne],
+    ['all at the same attempt', asEquals]
+  ])('has the whole fence, %s: task, worker, attempt', async (_, end) => {
     const store = await queue.store(database)
     await store.submit(tasks(1))
     const [claimed] = await store.claim({ workerId: 'w1', types: ['t'], limit: 1, leaseMs: 60_000 })
     const { taskId, attempt } = claimed!.fence
     const write = async (fence: { attempt: number; worker: string }): Promise<number> =>
-      (await database.execute(endSuccesses, [JSON.stringify([[taskId, fence.attempt, '1']]), fence.worker, 1]))
-        .affectedRows
+      (await end({ taskId, ...fence })).affectedRows
     expect(await write({ attempt, worker: 'w2' })).toBe(0)
     expect(await write({ attempt, worker: 'W1' })).toBe(0)
     expect(await write({ attempt: attempt + 1, worker: 'w1' })).toBe(0)
     expect(await write({ attempt, worker: 'w1' })).toBe(1)
     expect(await write({ attempt, worker: 'w1' })).toBe(0)
+  })
+
+  it('gives each of several tasks at the same attempt its own result, or none', async () => {
+    const store = await queue.store(database)
+    await store.submit(tasks(5))
+    const claimed = await store.claim({ workerId: 'w1', types: ['t'], limit: 5, leaseMs: 60_000 })
+    const results = ['{"of":1}', null, JSON.stringify(`\\ ' é😀`), '2', '']
+    await store.settle(
+      claimed.map(({ fence }, index) => ({ fence, outcome: 'SUCCESS', result: results[index] ?? null }) as const)
+    )
+    const stored = await Promise.all(claimed.map(async ({ fence }) => (await store.get(fence.taskId))?.result))
+    expect(stored).toEqual(results)
   })
 
   it('clears the error of earlier attempts, keeps what was saved of progress, and each task gets its own result', async () => {

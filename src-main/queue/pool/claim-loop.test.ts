@@ -18,6 +18,8 @@ describe('ClaimLoop', () => {
   /** How many tasks of the type may run, here and elsewhere; null: any number. */
   let mostRunning: number | null
   let runningElsewhere: number
+  /** Another claimer is just taking under the limit. */
+  let isGateTaken: boolean
   /** A claim has counted and is about to be answered. */
   let answered: Promise<void>
   let database: DatabaseState
@@ -32,6 +34,7 @@ describe('ClaimLoop', () => {
     failure = undefined
     mostRunning = null
     runningElsewhere = 0
+    isGateTaken = false
     answered = Promise.resolve()
     database = new DatabaseState(() => undefined)
     const store: Pick<TaskStore, 'claim'> = {
@@ -40,8 +43,8 @@ describe('ClaimLoop', () => {
         const room = mostRunning === null ? Infinity : Math.max(0, mostRunning - held - runningElsewhere)
         await answered
         if (failure) throw failure
-        const got = Math.min(limit, due, room)
-        if (got < Math.min(limit, due)) onLimited?.(['sleep'])
+        const got = isGateTaken ? 0 : Math.min(limit, due, room)
+        if (got < Math.min(limit, due)) onLimited?.({ types: ['sleep'], isBusy: isGateTaken })
         due -= got
         return Array.from({ length: got }, () => claimedTask())
       }
@@ -186,6 +189,25 @@ describe('ClaimLoop', () => {
       runningElsewhere = 0
       await clock.advance(2 * pollMs)
       expect(held).toBe(4)
+    })
+
+    it('tries again in a moment when another claimer is just taking under it, for as long as a claim may take', async () => {
+      const before = await atLimit()
+      isGateTaken = true
+      free(1)
+      await clock.advance(16)
+      expect(limits.length - before).toBeGreaterThanOrEqual(4)
+      isGateTaken = false
+      await clock.advance(10)
+      expect(held).toBe(4)
+    })
+
+    it('does not go on trying so when that never ends', async () => {
+      const before = await atLimit()
+      isGateTaken = true
+      free(1)
+      await clock.advance(10_000)
+      expect(limits.length - before).toBeLessThan(35)
     })
 
     it('polls no more for ends once tasks are what it lacks', async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/index.ts'
-import type { ClaimedTask, TaskStore } from '../task-store.ts'
+import type { ClaimedTask, LimitedBy, TaskStore } from '../task-store.ts'
 import { Backoff } from './backoff.ts'
 import type { DatabaseState } from './database-state.ts'
 import { HintBudget } from './hint-budget.ts'
@@ -23,6 +23,8 @@ export interface ClaimLoopOptions {
 
 /** Pause after a poll that brought something but not all that it asked for; doubled with each empty poll up to `pollMs`. */
 const flowPauseMs = 5
+/** Of those that find another claimer at a limit: without doubling the pause, for that one takes no longer than a claim. */
+const mostBusyPolls = 4
 /** While work flows, a freed slot waits this long for others, so that claims stay batches. */
 const gatherMs = 4
 
@@ -48,6 +50,8 @@ export class ClaimLoop {
   private limitedTypes: ReadonlySet<string> = new Set()
   /** Since the last claim began: what it counted may have been before their ends. */
   private readonly freedTypes = new Set<string>()
+  /** How often in a row it met another claimer under a limit where its own end had made room. */
+  private busyPolls = 0
   private pauseMs = flowPauseMs
   private loop: Promise<void> = Promise.resolve()
 
@@ -135,10 +139,11 @@ export class ClaimLoop {
     const startedAt = clock.monotonic()
     this.nudged = false
     this.hinted = false
+    const hadRoom = this.hasRoom()
     this.freedTypes.clear()
     this.lastPollAt = startedAt
-    let limitedTypes: readonly string[] = []
-    const onLimited = (types: readonly string[]): void => void (limitedTypes = types)
+    let limited: LimitedBy = { types: [], isBusy: false }
+    const onLimited = (by: LimitedBy): void => void (limited = by)
     try {
       const tasks = await store.claim({ workerId, limit, leaseMs, types: this.options.types(), onLimited })
       const now = clock.monotonic()
@@ -148,8 +153,9 @@ export class ClaimLoop {
       if (tasks.length > 0) this.lastClaimAt = now
       else if (this.early) this.watch.note()
       this.options.onClaimed(tasks, startedAt)
-      this.limitedTypes = new Set(limitedTypes)
-      return { pauseMs: this.pauseAfter(tasks.length, limit), failed: false }
+      this.limitedTypes = new Set(limited.types)
+      const isBusy = limited.isBusy && (hadRoom || this.busyPolls > 0)
+      return { pauseMs: this.pauseAfter(tasks.length, { limit, isBusy }), failed: false }
     } catch (error) {
       database.failed('claim', error)
       this.flowing = false
@@ -160,11 +166,14 @@ export class ClaimLoop {
     }
   }
 
-  private pauseAfter(claimed: number, limit: number): number {
+  /** `isBusy`: it has room under a limit, but another claimer was just taking under it. */
+  private pauseAfter(claimed: number, { limit, isBusy }: { readonly limit: number; readonly isBusy: boolean }): number {
     const { pollMs, clock } = this.options
     this.flowing = claimed === limit
+    this.busyPolls = claimed === 0 && isBusy && this.busyPolls < mostBusyPolls ? this.busyPolls + 1 : 0
     if (this.flowing) return 0
-    this.pauseMs = Math.min(pollMs, claimed > 0 ? flowPauseMs : Math.max(flowPauseMs, this.pauseMs * 2))
+    const isSoon = claimed > 0 || this.busyPolls > 0
+    this.pauseMs = Math.min(pollMs, isSoon ? flowPauseMs : Math.max(flowPauseMs, this.pauseMs * 2))
     return this.pauseMs * (0.8 + 0.4 * clock.random())
   }
 

@@ -48,6 +48,8 @@ export interface ClaimMemory {
   readonly owners: KnownOwners
   /** Limited ones that have no gate yet: the claim stops before them until it is made, outside of its transaction. */
   readonly newOwners: Set<string>
+  /** Gates of types that were there at the last look: what is not free of them is taken. */
+  readonly madeGates: Set<string>
 }
 
 /**
@@ -73,12 +75,22 @@ export class ClaimLimits {
     return new ClaimLimits(policies, memory, new Map())
   }
 
+  /** All of these types are just being taken by other claimers: nothing more has to be asked. */
+  private static closed(policies: EffectivePolicies, types: readonly string[], memory: ClaimMemory): ClaimLimits {
+    const limits = ClaimLimits.none(policies, memory)
+    for (const type of types) limits.room.closeType(type)
+    return limits
+  }
+
   static async enter(runner: SqlRunner, { known, types, memory }: Entering): Promise<ClaimLimits> {
     const running = limitedTypes(known, types)
     const rated = ratedTypes(known, types)
     if (known.queue.maxRunning !== null) await lockQueueGate(runner)
-    const runGates = await lockFree(runner, 'RUN', running)
-    const rateGates = await lockFree(runner, 'RATE', rated)
+    const runGates = await lockFree(runner, { kind: 'RUN', types: running, made: memory.madeGates })
+    const rateGates = await lockFree(runner, { kind: 'RATE', types: rated, made: memory.madeGates })
+    const isTaken = (type: string): boolean =>
+      (running.includes(type) && !runGates.has(type)) || (rated.includes(type) && !rateGates.has(type))
+    if (types.every(isTaken)) return ClaimLimits.closed(known, types, memory)
     const policies = await effectivePolicies(runner)
     const limits = new ClaimLimits(policies, memory, rateGates)
     const isClosed = (type: string): boolean =>

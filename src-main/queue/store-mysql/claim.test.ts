@@ -72,7 +72,7 @@ it('neither looks nor begins again for what a limit kept from it', async () => {
   server.limit = 1
   const told: string[][] = []
   const claim = (): ReturnType<Claims['claim']> =>
-    claims.claim({ ...request, limit: 2, onLimited: (types) => told.push([...types]) })
+    claims.claim({ ...request, limit: 2, onLimited: ({ types }) => told.push([...types]) })
   expect(await claim()).toMatchObject([{ fence: { taskId: '1' } }])
   const before = { ...server }
   expect(await claim()).toMatchObject([{ fence: { taskId: '2' } }])

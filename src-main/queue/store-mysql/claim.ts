@@ -8,19 +8,19 @@ import {
   type SqlDatabase,
   type SqlRunner
 } from '../../kernel/index.ts'
-import { Turns } from '../claim-room.ts'
+import { notLimited, Turns } from '../claim-room.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
 import { effectKey } from '../idempotency.ts'
 import { clampLease } from '../retry.ts'
-import type { ClaimedTask, ClaimRequest } from '../task-store.ts'
+import type { ClaimedTask, ClaimRequest, LimitedBy } from '../task-store.ts'
 import { checkWorkerId } from '../worker-values.ts'
 import { KnownGroups, type ClaimGroup } from './claim-groups.ts'
-import { ClaimLimits } from './claim-limits.ts'
+import { ClaimLimits, type ClaimMemory } from './claim-limits.ts'
 import { KnownOwners } from './claim-owners.ts'
 import { pick, type Picked, type UsedGroups } from './claim-pick.ts'
 import { makeOwnerGates } from './gates.ts'
 import { effectivePolicies } from './policies.ts'
-import { bytesOrNull, count, microseconds, text, textOrNull } from './row-values.ts'
+import { bytesOrNull, count, largestCount, microseconds, text, textOrNull } from './row-values.ts'
 import { marks, padded, perLength, waiting } from './statement-text.ts'
 import { ownTerms } from './task-rows.ts'
 
@@ -29,9 +29,6 @@ const largestClaim = 1_024
 
 /** One, and one more for each priority where limited owners are met for the first time. */
 const mostLooks = taskLimits.priorities + 1
-
-/** Of an INT UNSIGNED column. */
-const largestCount = 4_294_967_295
 
 /**
  * due_at before run_at changes hands: MySQL assigns from left to right. A counter that is at its end stays there: it would make the
@@ -54,20 +51,25 @@ interface Taken {
   readonly picked: readonly Picked[]
   readonly used: UsedGroups
   readonly policies: EffectivePolicies
-  /** Types whose ends make room for what was left; see `ClaimRequest.onLimited`. */
-  readonly heldBackBy: readonly string[]
+  /** What was left. */
+  readonly limitedBy: LimitedBy
 }
 
 interface Found {
   readonly tasks: readonly ClaimedTask[]
-  readonly heldBackBy: readonly string[]
+  readonly limitedBy: LimitedBy
 }
 
 /** Claims of one store. Keeps where it left off; see `KnownGroups`. */
 export class Claims {
   private readonly database: SqlDatabase
   private readonly known: KnownGroups
-  private readonly memory = { turns: new Turns(), owners: new KnownOwners(), newOwners: new Set<string>() }
+  private readonly memory: ClaimMemory = {
+    turns: new Turns(),
+    owners: new KnownOwners(),
+    newOwners: new Set(),
+    madeGates: new Set()
+  }
   /** As old as what is known of the groups. */
   private policies = EffectivePolicies.none
 
@@ -82,24 +84,24 @@ export class Claims {
     const limit = Math.min(largestClaim, Math.floor(request.limit))
     if (types.length === 0 || !(limit >= 1)) return []
     const claimed: ClaimedTask[] = []
-    let heldBackBy: readonly string[] = []
+    let limitedBy = notLimited
     const take = async (groups: readonly ClaimGroup[]): Promise<boolean> => {
       const found = await this.take(request, groups, limit - claimed.length)
       claimed.push(...found.tasks)
-      heldBackBy = found.heldBackBy
+      limitedBy = found.limitedBy
       return this.makeGates()
     }
     try {
       let goesOn = await take(this.known.fresh(types) ?? [])
       // Where limits cut it short a look and one more transaction would find nothing: what is new waits for the next look, 250 ms at most.
-      goesOn ||= claimed.length === 0 || heldBackBy.length === 0
+      goesOn ||= limitedBy.types.length === 0 || (claimed.length === 0 && !limitedBy.isBusy)
       for (let looks = 0; goesOn && looks < mostLooks && claimed.length < limit; looks++)
         goesOn = await take(await this.look(types))
     } catch (error) {
       // Those leases are committed: dropped, their tasks would wait until they expire and lose an attempt. The next claim fails by itself.
       if (claimed.length === 0) throw error
     }
-    if (claimed.length < limit && heldBackBy.length > 0) request.onLimited?.(heldBackBy)
+    if (claimed.length < limit && limitedBy.types.length > 0) request.onLimited?.(limitedBy)
     return claimed
   }
 
@@ -113,6 +115,7 @@ export class Claims {
     if (found.length === 0) return []
     this.policies = await effectivePolicies(this.database)
     this.memory.owners.clear()
+    this.memory.madeGates.clear()
     return found
   }
 
@@ -127,25 +130,25 @@ export class Claims {
 
   private async take(request: ClaimRequest, known: readonly ClaimGroup[], limit: number): Promise<Found> {
     const groups = this.policies.queue.enabled ? known.filter(({ type }) => this.policies.ofType(type).enabled) : []
-    if (groups.length === 0) return { tasks: [], heldBackBy: [] }
+    if (groups.length === 0) return { tasks: [], limitedBy: notLimited }
     const token = randomBytes(16)
-    let taken: Taken = { picked: [], used: new Map(), policies: this.policies, heldBackBy: [] }
+    let taken: Taken = { picked: [], used: new Map(), policies: this.policies, limitedBy: notLimited }
     let runs = 0
     const work = async (runner: SqlRunner): Promise<Taken> => {
       if (runs++ > 0) request.onConflict?.()
       const limits = await this.limitsOf(runner, groups)
       const { picked, used } = await pick(runner, groups, limit, limits)
       const due = groups.filter((group) => !used.has(group) || used.get(group) !== undefined).map(({ type }) => type)
-      taken = { picked, used, policies: limits.policies, heldBackBy: limits.room.heldBackBy(due, request.types) }
+      taken = { picked, used, policies: limits.policies, limitedBy: limits.room.heldBackBy(due, request.types) }
       await lease(runner, request, taken, token)
       await limits.record(runner)
       return taken
     }
     const readBack = async (runner: SqlRunner): Promise<Taken | undefined> =>
       (await isOurs(runner, taken.picked, token)) ? taken : undefined
-    const { picked, used, policies, heldBackBy } = await this.database.transaction(work, { readBack })
+    const { picked, used, policies, limitedBy } = await this.database.transaction(work, { readBack })
     this.known.advance(used)
-    return { tasks: picked.map((one) => toClaimed(one, request, policies)), heldBackBy }
+    return { tasks: picked.map((one) => toClaimed(one, request, policies)), limitedBy }
   }
 
   private async limitsOf(runner: SqlRunner, groups: readonly ClaimGroup[]): Promise<ClaimLimits> {

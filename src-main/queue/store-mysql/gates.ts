@@ -80,16 +80,20 @@ export async function lockBudgets(runner: SqlRunner, types: readonly string[]): 
   return lockFreeOf(runner, wanted)
 }
 
-/** Of types, before any task: those of the named gates that nobody else holds. */
-export async function lockFree(
-  runner: SqlRunner,
-  kind: 'RUN' | 'RATE',
-  types: readonly string[]
-): Promise<Map<string, Gate>> {
+export interface WantedTypes {
+  readonly kind: 'RUN' | 'RATE'
+  readonly types: readonly string[]
+  /** Gates that are known to be there; those that are found are added. */
+  readonly made: Set<string>
+}
+
+/** Before any task: those of the named gates that nobody else holds. */
+export async function lockFree(runner: SqlRunner, { kind, types, made }: WantedTypes): Promise<Map<string, Gate>> {
   const wanted: Wanted = { kind, scope: 'TYPE', names: [...new Set(types)].sort() }
   const locked = await lockFreeOf(runner, wanted)
-  const absent = wanted.names.filter((name) => !locked.has(name))
+  const absent = wanted.names.filter((name) => !locked.has(name) && !made.has(`${kind} ${name}`))
   const missing = await findMissing(runner, { ...wanted, names: absent })
+  for (const name of wanted.names) if (!missing.includes(name)) made.add(`${kind} ${name}`)
   await lockInOrder(runner, { ...wanted, names: missing })
   for (const [name, gate] of await lockFreeOf(runner, { ...wanted, names: missing })) locked.set(name, gate)
   return locked

@@ -56,6 +56,7 @@ import { readPolicies, removePolicy, setPolicy } from './policies.ts'
 import { readQueue } from './reading.ts'
 import { recover } from './recover.ts'
 import { listAllSchedules, putSchedule, removeSchedule, runSchedules } from './schedules.ts'
+import { QuickSettlement } from './quick-settlement.ts'
 import { settle } from './settle.ts'
 import { submit } from './submit.ts'
 import { hintPorts, reportWorker, requestWorker } from './workers.ts'
@@ -89,6 +90,7 @@ class MysqlStore implements TaskStore {
   private readonly probes: ProbeGuard
   private readonly idStep: number
   private readonly claims: Claims
+  private readonly quick = new QuickSettlement()
 
   constructor({ database, clock, probes = plainProbes(database, clock) }: MysqlStoreOptions, idStep: number) {
     this.database = database
@@ -121,6 +123,8 @@ class MysqlStore implements TaskStore {
   }
 
   async settle(settlements: readonly Settlement[]): Promise<SettleResult[]> {
+    const quick = await this.quick.settle(this.database, settlements)
+    if (quick) return quick
     const results = await settle(this.database, settlements, this.clock)
     if (results.some(({ releasedDependents }) => releasedDependents)) this.claims.forget()
     return results

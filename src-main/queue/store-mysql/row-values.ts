@@ -62,6 +62,9 @@ export const microseconds = (ms: number): number => Math.round(ms * 1000)
 
 const largestId = 2n ** 64n - 1n
 
+/** Of an INT UNSIGNED column. */
+export const largestCount = 4_294_967_295
+
 /** The id as a bound integer; undefined for what no row can have. */
 export function rowId(id: string): bigint | undefined {
   if (!/^\d{1,20}$/.test(id)) return undefined

@@ -1,6 +1,7 @@
 import { taskLimits } from '../../kernel/index.ts'
-import { ClaimRoom, rotated, type LeaseCount, type Turns } from '../claim-room.ts'
+import { ClaimRoom, notLimited, rotated, type LeaseCount, type Turns } from '../claim-room.ts'
 import type { EffectivePolicies } from '../effective-policy.ts'
+import type { LimitedBy } from '../task-store.ts'
 import { roomInRate, takingsOf, takingsText, withinPeriod, type Taking } from '../rate-window.ts'
 import { effectivePolicies } from './policies.ts'
 import type { Session } from './queue-file.ts'
@@ -66,8 +67,8 @@ export interface Choice {
   readonly policies: EffectivePolicies
   /** Tokens that the choice takes from rates; inside `write` only. */
   readonly record: () => void
-  /** Types whose ends make room for what was left; see `ClaimRequest.onLimited`. */
-  readonly heldBackBy: readonly string[]
+  /** What was left. */
+  readonly limitedBy: LimitedBy
 }
 
 /**
@@ -78,11 +79,11 @@ export function choose(session: Session, { types, limit, turns }: Choosing): Cho
   const policies = effectivePolicies(session)
   const enabled = policies.queue.enabled ? types.filter((type) => policies.ofType(type).enabled) : []
   if (!policies.limitsClaim(enabled))
-    return { due: dueTasks(session, enabled, limit), policies, record: () => undefined, heldBackBy: [] }
+    return { due: dueTasks(session, enabled, limit), policies, record: () => undefined, limitedBy: notLimited }
   const choosing = new LimitedChoice(session, policies, turns)
   const due = choosing.tasks(enabled, limit)
-  const heldBackBy = due.length < limit ? choosing.heldBackBy(enabled) : []
-  return { due, policies, record: () => choosing.record(), heldBackBy }
+  const limitedBy = due.length < limit ? choosing.limitedBy(enabled) : notLimited
+  return { due, policies, record: () => choosing.record(), limitedBy }
 }
 
 /** Priority by priority; within one, the types' ranges merged by due time. Reads at most `limit` index entries a range. */
@@ -141,7 +142,7 @@ class LimitedChoice {
     return chosen
   }
 
-  heldBackBy(types: readonly string[]): readonly string[] {
+  limitedBy(types: readonly string[]): LimitedBy {
     return this.room.heldBackBy(types, types)
   }
 

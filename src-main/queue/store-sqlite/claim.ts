@@ -1,4 +1,4 @@
-import { Turns } from '../claim-room.ts'
+import { notLimited, Turns } from '../claim-room.ts'
 import type { EffectivePolicies } from '../effective-policy.ts'
 import { effectKey } from '../idempotency.ts'
 import { clampLease } from '../retry.ts'
@@ -54,13 +54,13 @@ export class Claims {
     // An idle worker polls often: it must not take the write lock from others to find nothing.
     const first = await this.file.read((session) => choose(session, { types, limit: 1, turns: this.turns }))
     if (first.due.length === 0) {
-      if (first.heldBackBy.length > 0) request.onLimited?.(first.heldBackBy)
+      if (first.limitedBy.types.length > 0) request.onLimited?.(first.limitedBy)
       return []
     }
-    let heldBackBy: readonly string[] = []
+    let limitedBy = notLimited
     const tasks = await this.file.write((session) => {
       const { due, policies, record, ...rest } = choose(session, { types, limit, turns: this.turns })
-      heldBackBy = rest.heldBackBy
+      limitedBy = rest.limitedBy
       const claimed = due.map(({ id, type }) => {
         const { at } = session
         const leaseMs = clampLease(policies.ofType(type).leaseMs ?? request.leaseMs)
@@ -71,7 +71,7 @@ export class Claims {
       record()
       return claimed
     })
-    if (tasks.length < limit && heldBackBy.length > 0) request.onLimited?.(heldBackBy)
+    if (tasks.length < limit && limitedBy.types.length > 0) request.onLimited?.(limitedBy)
     return tasks
   }
 }

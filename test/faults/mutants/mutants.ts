@@ -23,6 +23,7 @@ const holdsAll = `    task.workerId === fence.workerId &&
 const endGuard = `WHERE task.attempt = ended.attempt AND CAST(task.worker_id AS BINARY) <=> CAST(ended.worker AS BINARY)
   AND task.state IN (\${leased})`
 const successGuard = 'WHERE task.attempt = ended.attempt AND task.worker_id = ? AND task.state IN (${leased})'
+const equalGuard = 'AND attempt = ? AND worker_id = ? AND state IN (${leased})'
 const sweepLock = 'ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED`'
 
 export const mutants: Readonly<Record<string, Mutant>> = {
@@ -36,6 +37,11 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         file: 'end-successes.ts',
         find: successGuard,
         replace: "WHERE COALESCE(?, '') <> '' AND task.state IN (${leased})"
+      },
+      {
+        file: 'end-successes.ts',
+        find: equalGuard,
+        replace: "AND ? > 0 AND COALESCE(?, '') <> '' AND state IN (${leased})"
       }
     ]
   },
@@ -53,7 +59,8 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         file: 'end-successes.ts',
         find: successGuard,
         replace: successGuard.replace('task.attempt = ended.attempt AND ', '')
-      }
+      },
+      { file: 'end-successes.ts', find: equalGuard, replace: equalGuard.replace('attempt = ?', '? > 0') }
     ]
   },
   'recovery-by-id': {
