@@ -3,6 +3,7 @@ import { newTask } from '../../../src-main/kernel/index.ts'
 import type { TestMariaDb } from '../../support/mariadb.ts'
 import { openTestQueue, type TestQueue } from '../../support/open-queue.ts'
 import { atLeast, median, type Goal } from '../../support/report.ts'
+import { cpuMsOf } from './cpu-time.ts'
 import { Processes } from './processes.ts'
 import { benchTask } from './protocol.ts'
 
@@ -24,6 +25,19 @@ export interface PeerResult {
   readonly enginePerSecond: number
   readonly peerPerSecond: number
   readonly ratio: number
+  /** Microseconds of CPU for a task, steadier than any speed: the server's, and the worker process's. */
+  readonly engineCpuUs: CpuUs
+  readonly peerCpuUs: CpuUs
+}
+
+interface CpuUs {
+  readonly server: number
+  readonly worker: number
+}
+
+interface Measured {
+  readonly perSecond: number
+  readonly cpuUs: CpuUs
 }
 
 const concurrencies = [50, 200] as const
@@ -38,20 +52,22 @@ export async function againstPeers(server: TestMariaDb, options: PeerOptions): P
   const peer = await Processes.start(1, { file: 'peer-process.ts', args: [resolve(dir)], url: peerUrl, profileDir })
   const results: PeerResult[] = []
   for (const concurrency of concurrencies) {
-    const ours: number[] = []
-    const theirs: number[] = []
+    const ours: Measured[] = []
+    const theirs: Measured[] = []
     const sides = [
-      async () => ours.push(await engineRound(engine, queue, concurrency, tasks)),
-      async () => theirs.push(await peerRound(peer, concurrency, tasks))
+      async () => ours.push(await engineRound({ processes: engine, queue, server }, concurrency, tasks)),
+      async () => theirs.push(await peerRound({ processes: peer, server }, concurrency, tasks))
     ]
     for (let round = 0; round < rounds; round++)
       for (const side of round % 2 === 0 ? sides : [...sides].reverse()) await side()
     results.push({
       peer: '@serenis/mysql-queue',
       concurrency,
-      enginePerSecond: Math.round(median(ours)),
-      peerPerSecond: Math.round(median(theirs)),
-      ratio: median(ours.map((value, index) => value / (theirs[index] ?? Number.NaN)))
+      enginePerSecond: Math.round(median(ours.map(speedOf))),
+      peerPerSecond: Math.round(median(theirs.map(speedOf))),
+      ratio: median(ours.map(({ perSecond }, index) => perSecond / (theirs[index]?.perSecond ?? Number.NaN))),
+      engineCpuUs: medianCpu(ours),
+      peerCpuUs: medianCpu(theirs)
     })
   }
   await Promise.all([engine.stop(), peer.stop()])
@@ -59,7 +75,33 @@ export async function againstPeers(server: TestMariaDb, options: PeerOptions): P
   return results
 }
 
-async function engineRound(engine: Processes, queue: TestQueue, batch: number, tasks: number): Promise<number> {
+const speedOf = ({ perSecond }: Measured): number => perSecond
+
+const medianCpu = (rounds: readonly Measured[]): CpuUs => ({
+  server: Math.round(median(rounds.map(({ cpuUs }) => cpuUs.server))),
+  worker: Math.round(median(rounds.map(({ cpuUs }) => cpuUs.worker)))
+})
+
+interface Side {
+  readonly processes: Processes
+  readonly server: TestMariaDb
+}
+
+/** Until `tasks` tasks, which are there already, are done. */
+async function measured({ processes, server }: Side, batch: number, tasks: number): Promise<Measured> {
+  const before = { server: cpuMsOf(server.pid), worker: processes.cpuMs() }
+  const perSecond = await processes.time(tasks, () => processes.enter({ mode: 'engine', batch }, 1))
+  const used = (ms: number, from: number): number => ((ms - from) * 1_000) / tasks
+  const cpuUs = { server: used(cpuMsOf(server.pid), before.server), worker: used(processes.cpuMs(), before.worker) }
+  return { perSecond, cpuUs }
+}
+
+async function engineRound(
+  side: Side & { readonly queue: TestQueue },
+  batch: number,
+  tasks: number
+): Promise<Measured> {
+  const { processes: engine, queue } = side
   const { type, payload } = benchTask
   const submit = async (count: number): Promise<void> => {
     await queue.store.submit(Array.from({ length: count }, () => newTask.parse({ type, payload })))
@@ -69,17 +111,18 @@ async function engineRound(engine: Processes, queue: TestQueue, batch: number, t
   await engine.time(warmUp, () => submit(warmUp))
   await engine.enter({ mode: 'idle' }, 1)
   await submit(tasks)
-  const speed = await engine.time(tasks, () => engine.enter({ mode: 'engine', batch }, 1))
+  const result = await measured(side, batch, tasks)
   await engine.enter({ mode: 'idle' }, 1)
-  return speed
+  return result
 }
 
-async function peerRound(peer: Processes, batch: number, tasks: number): Promise<number> {
-  const run = async (count: number): Promise<number> => {
+async function peerRound(side: Side, batch: number, tasks: number): Promise<Measured> {
+  const peer = side.processes
+  const run = async (count: number): Promise<Measured> => {
     await peer.enter({ mode: 'fill', count }, 1)
-    const speed = await peer.time(count, () => peer.enter({ mode: 'engine', batch }, 1))
+    const result = await measured(side, batch, count)
     await peer.enter({ mode: 'idle' }, 1)
-    return speed
+    return result
   }
   await run(warmUp)
   return run(tasks)

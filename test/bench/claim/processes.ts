@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { cpuMsOf } from './cpu-time.ts'
 import type { FromProcess, ToProcess } from './protocol.ts'
 
 const answerMs = 60_000
@@ -62,6 +63,11 @@ export class Processes {
     const target = this.done + tasks
     const [seconds] = await Promise.all([this.reach(target).then(() => (performance.now() - from) / 1_000), submit()])
     return tasks / seconds
+  }
+
+  /** Milliseconds of CPU that they have used, all together; NaN where the system does not tell. */
+  cpuMs(): number {
+    return this.children.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0)
   }
 
   async stop(): Promise<void> {
