@@ -1,22 +1,20 @@
 import type { Probe, ProbeRound, QueueReading, SqlRow, SqlValue, TaskState } from '../../kernel/index.ts'
 import { DepthSum } from '../reading-figures.ts'
 import * as probes from './probes.ts'
-import { count, text } from './row-values.ts'
+import { count, epochMs, text, utcText } from './row-values.ts'
 import { chunksOf, paddedLength } from './statement-text.ts'
 
 /*
  * How many tasks wait, however many there are. A short queue is counted whole. A long one is counted group by group (priority and type), each up to
- * a limit; what goes beyond is the server's estimate of the range, told apart by state from both ends of its due and of its future part.
+ * a limit; what goes beyond is estimated by the server, stratum by stratum of the due time.
  */
 
 /** Priorities and types that have waiting tasks, and are looked at. */
 export const mostGroups = 300
 /** Entries of the claim's index that one group, and all groups together, are counted up to. */
-const mostCounted = { group: 50_000, all: 100_000 } as const
+const mostCounted = { group: 50_000, all: 80_000 } as const
 /** However many groups there are, each is counted so far. */
 const leastCounted = 1_000
-/** Entries at either end of a part by which its states are told apart. */
-const sampled = { oldest: 10_000, newest: 2_000 } as const
 /** Groups in one statement. */
 const groupsAtOnce = 8
 
@@ -84,15 +82,32 @@ async function addGroups(round: ProbeRound, groups: readonly Group[], sum: Depth
   const sizes = await expectedSizes(round, groups)
   if (!sizes) return false
   const most = countedUpTo(sizes)
-  for (const chunk of chunksOf([...groups.entries()], groupsAtOnce)) {
-    const values = chunk.map(([index, { rank, type }]): SqlValue[] => [index, rank, type, (most[index] ?? 0) + 1])
+  const small: Group[] = []
+  for (const [index, group] of groups.entries()) {
+    const upTo = most[index] ?? 0
+    if ((sizes[index] ?? 0) <= upTo) small.push(group)
+    else {
+      const beyond = await round.rows(probes.groupBeyond, [group.rank, group.type, upTo])
+      if (!beyond) return false
+      if (beyond.length === 0) small.push(group)
+      else if (!(await addLarge(round, { group, counted: upTo + 1 }, sum))) return false
+    }
+  }
+  return addSmall(round, small, sum)
+}
+
+/** Groups that are counted whole. */
+async function addSmall(round: ProbeRound, groups: readonly Group[], sum: DepthSum): Promise<boolean> {
+  for (const chunk of chunksOf(groups, groupsAtOnce)) {
+    const values = chunk.map(({ rank, type }, position): SqlValue[] => [position, rank, type])
     const rows = await round.rows(...padded(probes.groupStates, values, noGroup))
     if (!rows) return false
-    for (const [index, group] of chunk) {
-      const states = rows.filter((row) => count(row, 'position') === index)
-      if (total(states) <= (most[index] ?? 0)) addStates(sum, group, states)
-      else if (!(await addLarge(round, { group, states }, sum))) return false
-    }
+    for (const [position, group] of chunk.entries())
+      addStates(
+        sum,
+        group,
+        rows.filter((row) => count(row, 'position') === position)
+      )
   }
   return true
 }
@@ -122,79 +137,62 @@ export function countedUpTo(sizes: readonly number[]): number[] {
   return most
 }
 
-/** Position, rank, type, limit. */
-const noGroup: SqlValue[] = [-1, 0, '', 0]
+/** Position, rank, type. */
+const noGroup: SqlValue[] = [-1, 255, '']
 
 interface LargeGroup {
   readonly group: Group
-  /** Of the longest due, as far as they were counted. */
-  readonly states: readonly SqlRow[]
+  /** Entries that it holds at least. */
+  readonly counted: number
 }
 
-/** A group that goes beyond what was counted: about so many of each state, or at least those that were counted. */
-async function addLarge(round: ProbeRound, { group, states }: LargeGroup, sum: DepthSum): Promise<boolean> {
-  const at = [group.rank, group.type, round.now]
-  const sizes = await round.expectedRows(probes.partSizes, [...at, ...at])
-  const due = await lookAtPart(round, group, 'due')
-  const future = await lookAtPart(round, group, 'future')
-  if (!sizes || !due || !future) return false
-  const counted = total(states)
-  addPart(sum, group, { ...due, expected: sizes[0] ?? 0, least: leastOf(due, future, counted) })
-  addPart(sum, group, { ...future, expected: sizes[1] ?? 0, least: leastOf(future, due, counted) })
+/**
+ * A group that goes beyond what was counted: about so many of each state. Retries come due all the time and a backlog lies far back, so states are told
+ * apart in each stratum by itself.
+ */
+async function addLarge(round: ProbeRound, { group, counted }: LargeGroup, sum: DepthSum): Promise<boolean> {
+  const ranges = strataOf(round.now).map(([from, before]): SqlValue[] => [group.rank, group.type, from, before])
+  const sizes = await round.expectedRows(probes.strataSizes, ranges.flat())
+  const rows = await round.rows(
+    probes.strataStates,
+    ranges.flatMap((range, position) => [position, ...range])
+  )
+  if (!sizes || !rows) return false
+  const looks = ranges.map((_, position) => {
+    const states = rows.filter((row) => count(row, 'position') === position)
+    const isWhole = total(states) < probes.mostSampled
+    return { states, isWhole, size: isWhole ? total(states) : Math.max(sizes[position] ?? 0, total(states)) }
+  })
+  // Estimates that come to less than what was counted are too small.
+  const estimated = looks.reduce((all, { size }) => all + size, 0)
+  const scale = Math.max(1, counted / Math.max(1, estimated))
+  for (const { states, isWhole, size } of looks) {
+    if (isWhole) addStates(sum, group, states)
+    else
+      for (const [name, share] of sharesOf(group, states))
+        sum.add(group.type, name, Math.round(size * scale * share), 'about')
+  }
   return true
 }
 
-/** The states at both ends of a part of a group. */
-interface Look {
-  readonly oldest: readonly SqlRow[]
-  /** Undefined when the oldest are all. */
-  readonly newest: readonly SqlRow[] | undefined
+const minuteMs = 60_000
+/** Distances from now at which strata end, on either side. */
+const edgesMs = [1, 10, 60, 360, 1_440].map((minutes) => minutes * minuteMs)
+/** All that a DATETIME can hold, but the zero date. */
+const allTime = { first: '1000-01-01 00:00:00', last: '9999-12-31 23:59:59.999999' } as const
+
+/** From and before, one pair a stratum: narrow ones around now, wide ones far from it. */
+function strataOf(now: string): [string, string][] {
+  const at = epochMs(now)
+  const inner = [...edgesMs.map((ms) => at - ms).reverse(), at, ...edgesMs.map((ms) => at + ms)].map(utcText)
+  return [allTime.first, ...inner].map((from, index) => [from, inner[index] ?? allTime.last])
 }
 
-async function lookAtPart(
-  round: ProbeRound,
-  { rank, type }: Group,
-  part: keyof typeof probes.partStates
-): Promise<Look | undefined> {
-  const ends = probes.partStates[part]
-  const oldest = await round.rows(ends.oldest, [rank, type, round.now, sampled.oldest])
-  if (!oldest) return undefined
-  if (total(oldest) < sampled.oldest) return { oldest, newest: undefined }
-  const newest = await round.rows(ends.newest, [rank, type, round.now, sampled.newest])
-  return newest && { oldest, newest }
-}
-
-/** What a part holds at least, when `counted` of both parts were counted. */
-function leastOf(part: Look, other: Look, counted: number): number {
-  const ofOther = other.newest ? counted : total(other.oldest)
-  return Math.max(total(part.oldest), counted - ofOther)
-}
-
-function addPart(
-  sum: DepthSum,
-  group: Group,
-  { oldest, newest, expected, least }: Look & { readonly expected: number; readonly least: number }
-): void {
-  if (!newest) return addStates(sum, group, oldest)
-  const shares = meanShares(oldest, newest)
-  const size = Math.max(expected, least)
-  const accuracy = size === least && shares.size === 1 ? 'atLeast' : 'about'
-  for (const sibling of siblings(group)) {
-    const share = shares.get(sibling) ?? 0
-    // One that no sample met is not known to be empty.
-    sum.add(group.type, sibling, Math.round(size * share), share === 0 ? 'about' : accuracy)
-  }
-}
-
-function meanShares(...samples: readonly (readonly SqlRow[])[]): Map<TaskState, number> {
-  const shares = new Map<TaskState, number>()
-  for (const sample of samples) {
-    for (const row of sample) {
-      const share = count(row, 'n') / total(sample) / samples.length
-      shares.set(state(row), (shares.get(state(row)) ?? 0) + share)
-    }
-  }
-  return shares
+/** A state that a sample has not met is not known to be missing: its share is 0. */
+function sharesOf(group: Group, sample: readonly SqlRow[]): [TaskState, number][] {
+  const of = (name: TaskState): number =>
+    sample.reduce((sum, row) => (state(row) === name ? sum + count(row, 'n') : sum), 0)
+  return siblings(group).map((name) => [name, of(name) / total(sample)])
 }
 
 /** The states that a rank can hold. */

@@ -81,39 +81,43 @@ export const groupSizes = perLengthProbe('depth', (length) =>
   branches(length, `SELECT 1 ${claimRange} claim_rank = ? AND type = ?`)
 )
 
-/** How many of each state are among the first of each group, by due time. Values: position, rank, type, limit of each; limit 0 for none. */
+/** How many of each state each group holds. Values: position, rank, type of each; no task has rank 255. */
 export const groupStates = perLengthProbe('depth', (length) =>
   branches(
     length,
-    `SELECT ? AS position, state, COUNT(*) AS n FROM (
-  SELECT state ${claimRange} claim_rank = ? AND type = ? ORDER BY run_at, id LIMIT ?
-) AS longest GROUP BY state`
+    `SELECT ? AS position, state, COUNT(*) AS n ${claimRange} claim_rank = ? AND type = ? GROUP BY state`
   )
 )
 
-/** The due and the future part of one group: how many entries the server expects. Values: rank, type, now, twice. */
-export const partSizes = ofTasks(
+/** A row when a group holds more than the offset. Walks so many entries, and keeps none of them. Values: rank, type, offset. */
+export const groupBeyond = ofTasks(
   'depth',
   `
-SELECT 1 ${claimRange} claim_rank = ? AND type = ? AND run_at <= ?
-UNION ALL SELECT 1 ${claimRange} claim_rank = ? AND type = ? AND run_at > ?`,
+SELECT 1 AS beyond ${claimRange} claim_rank = ? AND type = ? ORDER BY run_at, id LIMIT 1 OFFSET ?`,
   indexes.claim
 )
 
-/** The states at either end of a part. Values: rank, type, now, limit. */
-export const partStates = {
-  due: { oldest: statesOfPart('<=', 'ASC'), newest: statesOfPart('<=', 'DESC') },
-  future: { oldest: statesOfPart('>', 'ASC'), newest: statesOfPart('>', 'DESC') }
-} as const
+/** Entries at the beginning of each stratum of a large group by which its states are told apart. */
+export const mostSampled = 1_000
+/** Parts of a large group by due time: see `strataOf`. */
+export const strata = 12
 
-function statesOfPart(compared: '<=' | '>', order: 'ASC' | 'DESC'): Probe {
-  const sql = `
-SELECT state, COUNT(*) AS n FROM (
-  SELECT state ${claimRange} claim_rank = ? AND type = ? AND run_at ${compared} ?
-  ORDER BY run_at ${order}, id ${order} LIMIT ?
-) AS part GROUP BY state`
-  return ofTasks('depth', sql, indexes.claim)
-}
+const stratum = `${claimRange} claim_rank = ? AND type = ? AND run_at >= ? AND run_at < ?`
+
+/** Only its plan is asked for: how many entries the server expects in each stratum. Values: rank, type, from, before of each. */
+export const strataSizes = ofTasks('depth', branches(strata, `SELECT 1 ${stratum}`), indexes.claim)
+
+/** The states at the beginning of each stratum. Values: position, rank, type, from, before of each. */
+export const strataStates = ofTasks(
+  'depth',
+  branches(
+    strata,
+    `SELECT ? AS position, state, COUNT(*) AS n FROM (
+  SELECT state ${stratum} ORDER BY run_at, id LIMIT ${mostSampled}
+) AS beginning GROUP BY state`
+  ),
+  indexes.claim
+)
 
 /**
  * The range of one type and priority in the claim's index, whose first entry is the longest due. A zero date has no age. Values: rank, type of

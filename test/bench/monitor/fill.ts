@@ -19,11 +19,11 @@ const chunk = 500_000
 
 export async function fill(sql: SqlDatabase, { rows, live }: Filling): Promise<void> {
   const restore = [await withoutIndexes(sql, 'taskdeck_task'), await withoutIndexes(sql, 'taskdeck_attempt')]
-  for (let from = 1; from <= rows; from += chunk) {
-    await sql.execute(tasks({ rows, live }, from))
-    await sql.execute(attempts, [from, from + chunk - 1])
-  }
+  const old = rows - live - recent.tasks
+  for (let from = 1; from <= old; from += chunk) await fillPart(sql, { rows, live }, { from, upTo: old })
   for (const statement of restore) await sql.execute(statement)
+  // Last, since all of it takes a while: what is recent must still be so when it is looked at.
+  await fillPart(sql, { rows, live }, { from: old + 1, upTo: rows })
   await sql.execute('ANALYZE TABLE taskdeck_task, taskdeck_attempt')
 }
 
@@ -44,7 +44,18 @@ const numbers = (from: number): string =>
   `SELECT ${from} + a.n * 50 + b.d AS i FROM (${tenThousand}) AS a
    CROSS JOIN (${Array.from({ length: 50 }, (_, d) => `SELECT ${d} AS d`).join(' UNION ALL ')}) AS b`
 
-function tasks({ rows, live }: Filling, from: number): string {
+interface Part {
+  readonly from: number
+  /** At most `chunk` rows of it are made. */
+  readonly upTo: number
+}
+
+async function fillPart(sql: SqlDatabase, filling: Filling, part: Part): Promise<void> {
+  await sql.execute(tasks(filling, part))
+  await sql.execute(attempts, [part.from, Math.min(part.upTo, part.from + chunk - 1)])
+}
+
+function tasks({ rows, live }: Filling, { from, upTo }: Part): string {
   const isLive = `i > ${rows - live}`
   const isRecent = `i > ${rows - live - recent.tasks}`
   const ageSeconds = `CASE WHEN ${isLive} THEN ${recent.minutes * 60}
@@ -57,7 +68,7 @@ function tasks({ rows, live }: Filling, from: number): string {
       CASE WHEN ${isLive} THEN ELT(1 + i % 3, 'QUEUED', 'RETRY_WAIT', 'RUNNING') ELSE IF(i % 40 = 1, 'FAILED', 'SUCCESS') END,
       5, at, at, at, IF(${isLive}, NULL, at), 'bench', '', REPEAT(CHAR(0), 32), '{}', 5, '{"kind":"list","delaysMs":[1000]}', 1, 1, at, at,
       IF(${isLive} AND i % 3 = 2, NOW(6) + INTERVAL 1 DAY, NULL), NULL
-    FROM (SELECT i, NOW(6) - INTERVAL ${ageSeconds} SECOND AS at FROM (${numbers(from)}) AS n WHERE i <= ${rows}) AS made`
+    FROM (SELECT i, NOW(6) - INTERVAL ${ageSeconds} SECOND AS at FROM (${numbers(from)}) AS n WHERE i <= ${upTo}) AS made`
 }
 
 const attempts = `

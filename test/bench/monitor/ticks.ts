@@ -137,6 +137,6 @@ export function tickGoals(results: readonly TickResult[]): Goal[] {
     atMost(`a tick at ${large.rows} rows to one at ${small.rows}, ms`, large.tick.ms / small.tick.ms, 'ratio', 1.5),
     atMost(`the same, rows read`, large.tick.rowsRead / small.tick.rowsRead, 'ratio', 1.5),
     atMost(`a tick to the plain statements at ${large.rows} rows`, large.tick.ms / large.plain.ms, 'ratio', share),
-    atMost(`rows read by a tick with ${large.backlog.waiting} waiting tasks`, large.backlog.rowsRead, 'rows', 400_000)
+    atMost(`rows read by a tick with ${large.backlog.waiting} waiting tasks`, large.backlog.rowsRead, 'rows', 300_000)
   ]
 }
