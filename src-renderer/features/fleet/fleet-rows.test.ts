@@ -56,7 +56,7 @@ const row = (
 describe('a connection in the fleet', () => {
   it('is well while work flows, and has the numbers of its reading', () => {
     expect(row({})).toMatchObject({ grade: 'well', health: 'ok', alive: 12, known: 12, stale: false, firing: null })
-    expect(row({}).depth).toBeGreaterThan(0)
+    expect(row({}).depth.value).toBeGreaterThan(0)
   })
 
   it('is bad when a type fails, and says which', () => {
@@ -66,12 +66,12 @@ describe('a connection in the fleet', () => {
   it('that cannot be reached is bad whatever its last picture says, and keeps that picture', () => {
     const away = row({ link: lost }, failing)
     expect(away).toMatchObject({ grade: 'bad', health: 'lost', stale: true, cause: { kind: 'lost' } })
-    expect(away.depth).toBe(row({}, failing).depth)
+    expect(away.depth).toEqual(row({}, failing).depth)
   })
 
   it('that was never reached has no numbers, not zeros', () => {
     const never = row({ link: { status: 'connecting' } }, null)
-    expect(never).toMatchObject({ grade: 'unknown', depth: null, oldestMs: null, alive: null, readAt: null })
+    expect(never).toMatchObject({ grade: 'unknown', depth: { value: null }, oldestMs: null, alive: null, readAt: null })
   })
 
   it('is bad while an alert fires that its numbers alone do not tell', () => {
@@ -91,6 +91,17 @@ describe('a connection in the fleet', () => {
       acknowledged: true
     })
     expect(row({ link: lost }, failing, { alerts: alertsWith([firing], true) }).grade).toBe('bad')
+  })
+
+  it('has no zeros, and no false alarm, for what the cost guard held back', () => {
+    const held = (probe: string): QueueReading['limits'][number] => ({ probe, reason: 'budget', index: null })
+    const limits = ['depth', 'workers', 'submitted', 'finished'].map(held)
+    const spare = row({}, { ...healthy, depth: [], workers: [], flow: [], limits })
+    expect(spare).toMatchObject({ depth: { value: null }, alive: null, known: null, in1m: null, out1m: null })
+    expect(spare.cause.kind).toBe('well')
+    expect(row({}, { ...healthy, workers: [], limits: [held('workers')] }).grade).toBe('well')
+    const cut = { ...healthy, depth: [{ ...healthy.depth[0]!, count: 50_000, accuracy: 'atLeast' as const }] }
+    expect(row({}, cut).depth).toEqual({ value: 50_000, accuracy: 'atLeast' })
   })
 
   it('is late when the link lives and no reading comes', () => {

@@ -1,13 +1,16 @@
-import type {
-  AlertSignal,
-  AlertState,
-  ConnectionView,
-  Environment,
-  LinkState,
-  Problem,
-  QueueReading,
-  TypeFlow
+import {
+  isHeldBack,
+  type AlertSignal,
+  type AlertState,
+  type ConnectionView,
+  type Environment,
+  type LinkState,
+  type ProbeName,
+  type Problem,
+  type QueueReading,
+  type TypeFlow
 } from '@contract'
+import { boundedDepth, type Bounded } from '@/shared/figures/bounded.ts'
 import { isFailing, numbersOf, troubleRate } from '@/shared/figures/reading-numbers.ts'
 import { thresholds } from '@/shared/figures/thresholds.ts'
 import type { HealthKind } from '@/shared/ui/Health.vue'
@@ -50,7 +53,7 @@ export interface FleetRow {
   readonly firing: number | null
   /** Nothing fires that nobody has acknowledged. */
   readonly acknowledged: boolean
-  readonly depth: number | null
+  readonly depth: Bounded
   readonly oldestMs: number | null
   readonly oldestHigh: boolean
   readonly failureRate: number | null
@@ -80,6 +83,9 @@ const lateMs = 20_000
 export function fleetRow({ connection, reading, alerts, now, appAnswers }: FleetInput): FleetRow {
   const { link } = connection
   const numbers = reading && numbersOf(reading)
+  /** What the cost guard held back is unknown, not zero. */
+  const told = <T>(probe: ProbeName, value: T | undefined): T | null =>
+    reading === null || value === undefined || isHeldBack(reading, probe) ? null : value
   const firing = firingRules(alerts)
   const cause = appAnswers ? causeOf(link, reading, firing, now) : ({ kind: 'gone' } as const)
   const open = alerts?.open ?? []
@@ -95,15 +101,15 @@ export function fleetRow({ connection, reading, alerts, now, appAnswers }: Fleet
     cause,
     firing: alerts ? firing.length : null,
     acknowledged,
-    depth: numbers?.depth ?? null,
-    oldestMs: numbers ? (numbers.oldest?.ageMs ?? null) : null,
+    depth: reading ? boundedDepth(reading) : { value: null, accuracy: 'exact' },
+    oldestMs: numbers?.oldest?.ageMs ?? null,
     oldestHigh: (numbers?.oldest?.ageMs ?? 0) > thresholds.oldestMs,
     failureRate: numbers?.failureRate ?? null,
     failureHigh: numbers?.failureHigh ?? false,
-    alive: numbers ? numbers.alive.length : null,
-    known: numbers ? numbers.known.length : null,
-    in1m: numbers?.in1m ?? null,
-    out1m: numbers?.out1m ?? null,
+    alive: told('workers', numbers?.alive.length),
+    known: told('workers', numbers?.known.length),
+    in1m: told('submitted', numbers?.in1m),
+    out1m: told('finished', numbers?.out1m),
     readAt: reading?.at ?? null,
     stale: !appAnswers || link.status !== 'live' || now - link.lastReadingAt > lateMs
   }
@@ -147,13 +153,16 @@ function causeOf(
     const silentMs = reading.at - silent.lastHeartbeatAt
     return { kind: 'silent', worker: silent.id, silentMs, others: numbers.silent.length - 1 }
   }
-  return { kind: numbers.depth === 0 && numbers.in1m === 0 && numbers.out1m === 0 ? 'quiet' : 'well' }
+  const isQuiet = numbers.depth === 0 && numbers.in1m === 0 && numbers.out1m === 0 && reading.limits.length === 0
+  return { kind: isQuiet ? 'quiet' : 'well' }
 }
 
 /** What the Overview would say of it, the first that holds. */
 function troubleIn(reading: QueueReading): FleetCause | null {
   const numbers = numbersOf(reading)
-  if (numbers.waiting > 0 && numbers.alive.length === 0) return { kind: 'noWorkers', waiting: numbers.waiting }
+  const workersKnown = !isHeldBack(reading, 'workers')
+  if (workersKnown && numbers.waiting > 0 && numbers.alive.length === 0)
+    return { kind: 'noWorkers', waiting: numbers.waiting }
   const weight = (flow: TypeFlow): number => (troubleRate(flow) ?? 0) * flow.ended5m
   const [worst] = reading.flow.filter(isFailing).sort((a, b) => weight(b) - weight(a))
   if (worst) return { kind: 'failing', type: worst.type, rate: troubleRate(worst) ?? 0 }

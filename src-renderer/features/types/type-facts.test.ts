@@ -35,13 +35,18 @@ describe('the numbers of a type', () => {
   it('are its own, not those of the queue', () => {
     const numbers = typeNumbers(healthy, 'mail.send')
     const parts = healthy.depth.filter((part) => part.type === 'mail.send')
-    expect(numbers.depth).toBe(parts.reduce((sum, part) => sum + part.count, 0))
+    expect(numbers.depth.value).toBe(parts.reduce((sum, part) => sum + part.count, 0))
     expect(numbers.flow?.type).toBe('mail.send')
     expect(numbers.failureHigh).toBe(false)
   })
 
   it('are unknown where nothing ended, and nothing waits where nothing waits', () => {
-    expect(typeNumbers(healthy, 'no.such')).toMatchObject({ depth: 0, oldest: null, flow: null, failureRate: null })
+    expect(typeNumbers(healthy, 'no.such')).toMatchObject({
+      depth: { value: 0 },
+      oldest: null,
+      flow: null,
+      failureRate: null
+    })
   })
 })
 
@@ -54,6 +59,15 @@ describe('the sentence', () => {
   it('says that nobody works only when nobody does', () => {
     expect(sentence({ ...failing, workers: [] }, 'import.medical')).toBe('noWorkers')
     expect(sentence({ ...failing, workers: [] }, 'no.such')).toBe('quiet')
+  })
+
+  it('says nothing of what the cost guard held back', () => {
+    const held = (probe: string): QueueReading['limits'][number] => ({ probe, reason: 'slow', index: null })
+    const blind = { ...healthy, workers: [], flow: [], limits: ['workers', 'ended', 'submitted', 'finished'].map(held) }
+    expect(typeSentence(blind, typeNumbers(blind, 'mail.send'))).toEqual({ kind: 'well', in1m: null, out1m: null })
+    const unseen = { ...healthy, depth: [], flow: [], limits: [held('depth')] }
+    expect(typeNumbers(unseen, 'mail.send').depth.value).toBeNull()
+    expect(sentence(unseen, 'mail.send')).toBe('well')
   })
 
   it('says that nothing ends while some run and others wait', () => {

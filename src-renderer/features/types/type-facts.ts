@@ -1,10 +1,18 @@
-import { workerAliveMs, type EndedAttempt, type QueueReading, type RunningAttempt, type TypeFlow } from '@contract'
+import {
+  isHeldBack,
+  workerAliveMs,
+  type EndedAttempt,
+  type QueueReading,
+  type RunningAttempt,
+  type TypeFlow
+} from '@contract'
+import { boundedDepth, type Bounded } from '@/shared/figures/bounded.ts'
 import { enoughAttempts, thresholds } from '@/shared/figures/thresholds.ts'
 import { isFailing, troubleRate } from '@/shared/figures/reading-numbers.ts'
 
 /** What a reading says of one type. Rates are fractions; null is unknown. */
 export interface TypeNumbers {
-  readonly depth: number
+  readonly depth: Bounded
   readonly running: number
   readonly waiting: number
   readonly oldest: QueueReading['oldest'][number] | null
@@ -23,7 +31,7 @@ export function typeNumbers(reading: QueueReading, type: string): TypeNumbers {
   const ended = flow?.ended5m ?? 0
   const failureRate = flow && ended > 0 ? flow.failed5m / ended : null
   return {
-    depth: parts.reduce((total, part) => total + part.count, 0),
+    depth: boundedDepth(reading, type),
     running: inStates('RUNNING', 'CANCEL_REQUESTED'),
     waiting: inStates('QUEUED', 'RETRY_WAIT'),
     oldest,
@@ -40,7 +48,7 @@ export type TypeSentence =
   | { readonly kind: 'failing'; readonly rate: number; readonly failed: number }
   | { readonly kind: 'oldest'; readonly ageMs: number; readonly taskId: string }
   | { readonly kind: 'stopped'; readonly running: number; readonly waiting: number }
-  | { readonly kind: 'well'; readonly in1m: number; readonly out1m: number }
+  | { readonly kind: 'well'; readonly in1m: number | null; readonly out1m: number | null }
   | { readonly kind: 'quiet' }
 
 export function typeSentence(reading: QueueReading, numbers: TypeNumbers): TypeSentence {
@@ -48,12 +56,17 @@ export function typeSentence(reading: QueueReading, numbers: TypeNumbers): TypeS
   const alive = reading.workers.some(
     (worker) => worker.status !== 'stopped' && reading.at - worker.lastHeartbeatAt < workerAliveMs
   )
-  if (waiting > 0 && !alive) return { kind: 'noWorkers', waiting }
+  if (waiting > 0 && !alive && !isHeldBack(reading, 'workers')) return { kind: 'noWorkers', waiting }
   if (flow && isFailing(flow)) return { kind: 'failing', rate: troubleRate(flow) ?? 0, failed: flow.failed5m }
   if (oldest && numbers.oldestHigh) return { kind: 'oldest', ageMs: oldest.ageMs, taskId: oldest.taskId }
-  if (running > 0 && waiting > 0 && (flow?.ended5m ?? 0) === 0) return { kind: 'stopped', running, waiting }
-  if (!flow && numbers.depth === 0) return { kind: 'quiet' }
-  return { kind: 'well', in1m: flow?.submitted1m ?? 0, out1m: flow?.finished1m ?? 0 }
+  if (running > 0 && waiting > 0 && (flow?.ended5m ?? 0) === 0 && !isHeldBack(reading, 'ended'))
+    return { kind: 'stopped', running, waiting }
+  if (!flow && numbers.depth.value === 0 && reading.limits.length === 0) return { kind: 'quiet' }
+  return {
+    kind: 'well',
+    in1m: isHeldBack(reading, 'submitted') ? null : (flow?.submitted1m ?? 0),
+    out1m: isHeldBack(reading, 'finished') ? null : (flow?.finished1m ?? 0)
+  }
 }
 
 /** One error of the type in the window. */
