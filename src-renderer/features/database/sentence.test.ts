@@ -55,6 +55,15 @@ describe('the sentence of a database', () => {
   })
 })
 
+it('does not say that claims read in order where their plans could not be read', () => {
+  const unread = <T extends DatabaseHealth>(health: T): T => ({
+    ...health,
+    plans: health.plans.map((plan) => ({ ...plan, verdict: 'info' as const, advice: 'notPlanned' as const }))
+  })
+  expect(decideSentence(unread(server()))).toEqual({ kind: 'partly' })
+  expect(decideSentence(unread(demoFile(0)))).toEqual({ kind: 'partly' })
+})
+
 it('the first blocker is the one at the head of a chain', () => {
   const [wait] = waits.value
   const session = (sessionId: string) => ({ ...wait!.blocking, sessionId })

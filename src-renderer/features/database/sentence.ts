@@ -54,7 +54,7 @@ export function toneOf(sentence: DatabaseSentence): SentenceTone {
 export function decideSentence(health: DatabaseHealth): DatabaseSentence {
   const plan = health.plans.find(({ verdict }) => verdict === 'bad')
   if (plan) return { kind: 'plan', advice: plan.advice }
-  if (health.kind === 'sqlite') return { kind: 'file' }
+  if (health.kind === 'sqlite') return isPlanned(health) ? { kind: 'file' } : { kind: 'partly' }
   return ofLocks(health) ?? ofServer(health) ?? ofTransactions(health) ?? ofSessions(health) ?? ofSight(health)
 }
 
@@ -105,5 +105,8 @@ function ofSessions({ settings, counters }: ServerHealth): DatabaseSentence | nu
   return found && isScarce ? { kind: 'sessions', peak: found.peakSessions ?? 0, most: found.mostSessions } : null
 }
 
-const ofSight = ({ waits }: ServerHealth): DatabaseSentence =>
-  waits.status === 'unknown' ? { kind: 'partly' } : { kind: 'well' }
+/** Nobody may say that claims read in order who could not read their plans. */
+const isPlanned = ({ plans }: DatabaseHealth): boolean => plans.every(({ verdict }) => verdict === 'good')
+
+const ofSight = (health: ServerHealth): DatabaseSentence =>
+  health.waits.status === 'known' && isPlanned(health) ? { kind: 'well' } : { kind: 'partly' }
