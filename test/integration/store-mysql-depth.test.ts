@@ -71,8 +71,8 @@ describe('the depth of a long queue', () => {
     expect(count('short QUEUED')).toBe(900)
     expect(accuracy.get('short QUEUED')).toBe('exact')
 
-    expect(count('long QUEUED')).toBeGreaterThan(75_000 / 2)
-    expect(count('long QUEUED')).toBeLessThan(75_000 * 2)
+    expect(count('long QUEUED')).toBeGreaterThan(75_000 / 1.5)
+    expect(count('long QUEUED')).toBeLessThan(75_000 * 1.5)
     // Met around now, where all was counted, and not in the samples of the backlog, which is no proof.
     expect(count('long RETRY_WAIT')).toBe(900)
     expect([accuracy.get('long QUEUED'), accuracy.get('long RETRY_WAIT')]).toEqual(['about', 'about'])

@@ -110,7 +110,7 @@ describe('query plans, with 20,000 tasks of four types', () => {
     ['the longest due of groups', probes.oldestOfGroups(2), [1, 'type1', 2, 'type2']],
     ['what a group holds beyond a number', probes.groupBeyond, [1, 'type1', 50]],
     ['sizes of groups', probes.groupSizes(2), [1, 'type1', 2, 'type2']],
-    ['sizes of strata', probes.strataSizes, strata.flat()],
+    ['sizes of strata', probes.strataSizes, [...strata.flat(), 1, 'type1', floor, floor, 1n]],
     ['states of strata', probes.strataStates, strata.flatMap((range) => [0, ...range])]
   ])('the probe of %s reads each in the order of the claim index', async (_, { sql }, values) => {
     const rows = (await plan(sql, values)).filter(({ table }) => table === 'taskdeck_task')

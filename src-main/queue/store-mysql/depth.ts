@@ -12,7 +12,7 @@ import { chunksOf, paddedLength } from './statement-text.ts'
 /** Priorities and types that have waiting tasks, and are looked at. */
 export const mostGroups = 300
 /** Entries of the claim's index that one group, and all groups together, are counted up to. */
-const mostCounted = { group: 50_000, all: 80_000 } as const
+const mostCounted = { group: 50_000, all: 50_000 } as const
 /** However many groups there are, each is counted so far. */
 const leastCounted = 1_000
 /** Groups in one statement. */
@@ -89,8 +89,9 @@ async function addGroups(round: ProbeRound, groups: readonly Group[], sum: Depth
     else {
       const beyond = await round.rows(probes.groupBeyond, [group.rank, group.type, upTo])
       if (!beyond) return false
-      if (beyond.length === 0) small.push(group)
-      else if (!(await addLarge(round, { group, counted: upTo + 1 }, sum))) return false
+      const [entry] = beyond
+      if (!entry) small.push(group)
+      else if (!(await addLarge(round, { group, counted: upTo, entry }, sum))) return false
     }
   }
   return addSmall(round, small, sum)
@@ -142,37 +143,53 @@ const noGroup: SqlValue[] = [-1, 255, '']
 
 interface LargeGroup {
   readonly group: Group
-  /** Entries that it holds at least. */
+  /** Entries that were counted, and the one behind them. */
   readonly counted: number
+  readonly entry: SqlRow
 }
 
 /**
  * A group that goes beyond what was counted: about so many of each state. Retries come due all the time and a backlog lies far back, so states are told
  * apart in each stratum by itself.
  */
-async function addLarge(round: ProbeRound, { group, counted }: LargeGroup, sum: DepthSum): Promise<boolean> {
-  const ranges = strataOf(round.now).map(([from, before]): SqlValue[] => [group.rank, group.type, from, before])
-  const sizes = await round.expectedRows(probes.strataSizes, ranges.flat())
-  const rows = await round.rows(
-    probes.strataStates,
-    ranges.flatMap((range, position) => [position, ...range])
-  )
-  if (!sizes || !rows) return false
-  const looks = ranges.map((_, position) => {
-    const states = rows.filter((row) => count(row, 'position') === position)
-    const isWhole = total(states) < probes.mostSampled
-    return { states, isWhole, size: isWhole ? total(states) : Math.max(sizes[position] ?? 0, total(states)) }
-  })
-  // Estimates that come to less than what was counted are too small.
-  const estimated = looks.reduce((all, { size }) => all + size, 0)
-  const scale = Math.max(1, counted / Math.max(1, estimated))
+async function addLarge(round: ProbeRound, { group, counted, entry }: LargeGroup, sum: DepthSum): Promise<boolean> {
+  const { rank, type } = group
+  const ranges = strataOf(round.now).map(([from, before]): SqlValue[] => [rank, type, from, before])
+  const place = [text(entry, 'run_at'), text(entry, 'run_at'), BigInt(text(entry, 'id'))]
+  const expected = await round.expectedRows(probes.strataSizes, [...ranges.flat(), rank, type, ...place])
+  const values = ranges.flatMap((range, position) => [position, ...range])
+  const rows = await round.rows(probes.strataStates, values)
+  if (!expected || !rows) return false
+  const scale = scaleOf(counted, expected[probes.strata])
+  const looks = ranges.map((_, position) => lookAt(position, rows, (expected[position] ?? 0) * scale))
+  const all = looks.reduce((sizes, { size }) => sizes + size, 0)
+  // It surely holds what was counted.
+  const missing = Math.max(1, (counted + 1) / all)
   for (const { states, isWhole, size } of looks) {
     if (isWhole) addStates(sum, group, states)
     else
       for (const [name, share] of sharesOf(group, states))
-        sum.add(group.type, name, Math.round(size * scale * share), 'about')
+        sum.add(type, name, Math.round(size * missing * share), 'about')
   }
   return true
+}
+
+/** What an estimate has to be multiplied by: InnoDB doubles those of long ranges, and what was counted tells by how much it errs. */
+const scaleOf = (counted: number, expected = counted): number =>
+  Math.min(4, Math.max(0.25, counted / Math.max(1, expected)))
+
+interface Look {
+  readonly states: readonly SqlRow[]
+  /** Its sample is all of it. */
+  readonly isWhole: boolean
+  readonly size: number
+}
+
+function lookAt(position: number, rows: readonly SqlRow[], expected: number): Look {
+  const states = rows.filter((row) => count(row, 'position') === position)
+  const sampled = total(states)
+  const isWhole = sampled < probes.mostSampled
+  return { states, isWhole, size: isWhole ? sampled : Math.max(expected, sampled) }
 }
 
 const minuteMs = 60_000

@@ -89,11 +89,11 @@ export const groupStates = perLengthProbe('depth', (length) =>
   )
 )
 
-/** A row when a group holds more than the offset. Walks so many entries, and keeps none of them. Values: rank, type, offset. */
+/** The entry behind so many of a group, if there is one. Walks them, and keeps none. Values: rank, type, how many. */
 export const groupBeyond = ofTasks(
   'depth',
   `
-SELECT 1 AS beyond ${claimRange} claim_rank = ? AND type = ? ORDER BY run_at, id LIMIT 1 OFFSET ?`,
+SELECT run_at, id ${claimRange} claim_rank = ? AND type = ? ORDER BY run_at, id LIMIT 1 OFFSET ?`,
   indexes.claim
 )
 
@@ -104,8 +104,17 @@ export const strata = 12
 
 const stratum = `${claimRange} claim_rank = ? AND type = ? AND run_at >= ? AND run_at < ?`
 
-/** Only its plan is asked for: how many entries the server expects in each stratum. Values: rank, type, from, before of each. */
-export const strataSizes = ofTasks('depth', branches(strata, `SELECT 1 ${stratum}`), indexes.claim)
+/**
+ * Only its plan is asked for: how many entries the server expects in each stratum, and before an entry whose place is known. Values: rank, type,
+ * from, before of each stratum; rank, type, run_at twice and id of the entry.
+ */
+export const strataSizes = ofTasks(
+  'depth',
+  `${branches(strata, `SELECT 1 ${stratum}`)}
+UNION ALL
+SELECT 1 ${claimRange} claim_rank = ? AND type = ? AND (run_at < ? OR (run_at = ? AND id < ?))`,
+  indexes.claim
+)
 
 /** The states at the beginning of each stratum. Values: position, rank, type, from, before of each. */
 export const strataStates = ofTasks(
