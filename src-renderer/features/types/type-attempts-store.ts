@@ -20,6 +20,8 @@ export const useTypeAttemptsStore = defineStore('type-attempts', () => {
   const loading = ref(false)
   const problem = shallowRef<Problem | null>(null)
   let asked = 0
+  /** The reading after which it was last asked, also in vain. */
+  let followed = { connectionId: '', type: '', at: 0 }
 
   const isOf = (connectionId: string, type: string): boolean =>
     known.value?.connectionId === connectionId && known.value.type === type
@@ -42,8 +44,10 @@ export const useTypeAttemptsStore = defineStore('type-attempts', () => {
 
   /** After a reading that was made at `at`. */
   async function follow(connectionId: string, type: string, at: number): Promise<void> {
-    if (loading.value) return
-    if (isOf(connectionId, type) && at - (known.value?.at ?? 0) < lookEveryMs) return
+    const isSame = followed.connectionId === connectionId && followed.type === type
+    const isFresh = isOf(connectionId, type) && at - (known.value?.at ?? 0) < lookEveryMs
+    if (loading.value || isFresh || (isSame && at - followed.at < lookEveryMs)) return
+    followed = { connectionId, type, at }
     await load(connectionId, type)
   }
 

@@ -16,6 +16,8 @@ export const useLanesStore = defineStore('lanes', () => {
   const loading = ref(false)
   const problem = shallowRef<Problem | null>(null)
   let asked = 0
+  /** The reading after which it was last asked, also in vain: what fails or is held back is not asked for with each reading. */
+  let followed = { connectionId: '', at: 0 }
 
   /** The whole window. An older picture of the same connection stays until it is here. */
   async function load(connectionId: string, windowMs: number): Promise<void> {
@@ -26,10 +28,12 @@ export const useLanesStore = defineStore('lanes', () => {
   /** After a reading that was made at `at`: asks for what is new when that is worth it. */
   async function follow(connectionId: string, windowMs: number, at: number): Promise<void> {
     const known = picture.value
-    if (loading.value) return
-    if (known?.connectionId !== connectionId || known.windowMs !== windowMs) return load(connectionId, windowMs)
-    if (at - known.at < lookEveryMs) return
-    await look(connectionId, windowMs, Math.min(windowMs, at - known.at + overlapMs))
+    const fits = known?.connectionId === connectionId && known.windowMs === windowMs
+    const isSoon = followed.connectionId === connectionId && at - followed.at < lookEveryMs
+    if (loading.value || isSoon || (fits && at - known.at < lookEveryMs)) return
+    followed = { connectionId, at }
+    if (!fits) await load(connectionId, windowMs)
+    else await look(connectionId, windowMs, Math.min(windowMs, at - known.at + overlapMs))
   }
 
   async function look(connectionId: string, windowMs: number, fromMsAgo: number): Promise<void> {

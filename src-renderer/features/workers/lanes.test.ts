@@ -114,9 +114,12 @@ describe('the lanes', () => {
     await tick('failing', start)
     expect(page.wrapper.find('.lanes [role=alert]').text()).toContain('Nothing answers')
     expect(page.wrapper.findAll('.workers tbody tr')).toHaveLength(12)
+    await tick('failing', start + 2_000)
+    await tick('failing', start + 4_000)
+    expect(asked()).toHaveLength(2)
     await page.wrapper.find('.lanes [role=alert] button').trigger('click')
     await flushPromises()
-    expect(asked()).toHaveLength(2)
+    expect(asked()).toHaveLength(3)
   })
 
   it('are not asked for while the database is away', async () => {
