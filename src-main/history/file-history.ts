@@ -6,7 +6,7 @@ import type { History, HistoryOptions, HistoryQuery, HistoryWindow } from './his
 import { Combined } from './history-store.ts'
 import type { HistoryStore, LastReading, SeriesName, Tick } from './history-store.ts'
 import { planBuckets, ruleOf } from './layers.ts'
-import type { Buckets } from './layers.ts'
+import type { Buckets, Rule } from './layers.ts'
 import { unusable } from './notices.ts'
 
 /** History in a file while the file can be used, else in memory. */
@@ -139,6 +139,7 @@ export class FileHistory implements History {
 }
 
 interface Line extends SeriesName {
+  readonly rule: Rule
   /** By bucket; a missing one is unknown. */
   readonly values: (Combined | undefined)[]
 }
@@ -160,14 +161,14 @@ class Lines {
     if (line === null || bucket < 0) return
     const combined = line.values[bucket]
     if (combined) combined.add(value, weightMs)
-    else line.values[bucket] = new Combined(ruleOf(name.metric), value, weightMs)
+    else line.values[bucket] = new Combined(line.rule, value, weightMs)
   }
 
   private lineOf(name: SeriesName): Line | null {
     const { metrics, types } = this.query
     if (!(metrics?.includes(name.metric) ?? true) || !(types?.includes(name.type) ?? true)) return null
     const key = `${name.metric} ${name.type}`
-    const line = this.byName.get(key) ?? { ...name, values: [] }
+    const line = this.byName.get(key) ?? { ...name, rule: ruleOf(name.metric), values: [] }
     this.byName.set(key, line)
     return line
   }

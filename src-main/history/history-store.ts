@@ -11,7 +11,7 @@ const historyLimits = {
   /** Series kept for one connection; points of further ones are dropped. */
   seriesPerConnection: 2_000,
   readingBytes: 2_097_152,
-  /** Minutes, and quarters of an hour, rolled up beside one tick. */
+  /** Rows of each layer made beside one tick. */
   rollUpsPerTick: 2,
   /** Rows deleted of one layer beside one tick. */
   deletesPerTick: 100,
@@ -92,8 +92,7 @@ export class HistoryStore {
       const connection = this.connection(connectionId)
       if (!connection) return
       for (let n = 0; n < historyLimits.rollUpsPerTick; n++) {
-        this.rollUp(connection, 1, at)
-        this.rollUp(connection, 2, at)
+        for (let layer = 1; layer < layers.length; layer++) this.rollUp(connection, layer, at)
       }
       if (isSteady(connection, at)) {
         for (let layer = 0; layer < layers.length; layer++) this.expire(connection, layer, Math.min(at, now))
@@ -145,6 +144,7 @@ export class HistoryStore {
       this.statements.markRemoved.run(connection.id)
       this.statements.dropReading.run(connection.id)
       this.statements.dropSeries.run(connection.id)
+      this.statements.dropRolledTo.run(connection.id)
       this.statements.dropConnection.run(connection.id)
       this.connections.delete(connectionId)
       this.purgeRemoved()
@@ -167,19 +167,14 @@ export class HistoryStore {
   private connection(name: string): Connection | undefined {
     const known = this.connections.get(name)
     if (known) return known
-    const row = this.statements.getConnection.get(name) as { id: number; minutes: number; quarters: number } | undefined
-    if (!row) return undefined
-    const connection: Connection = {
-      id: row.id,
-      rolledTo: [0, row.minutes, row.quarters],
-      series: new Map(),
-      names: new Map(),
-      lastAt: 0,
-      steadyTicks: 0
-    }
-    for (const { id, metric, type } of this.statements.getSeries.all(row.id) as ({ id: number } & SeriesName)[]) {
-      connection.series.set(seriesKey(metric, type), id)
-      connection.names.set(id, { metric, type })
+    const id = this.statements.getConnection.get(name) as number | undefined
+    if (id === undefined) return undefined
+    const connection = newConnection(id)
+    for (const { stepMs, upTo } of this.statements.getRolledTo.all(id) as { stepMs: number; upTo: number }[])
+      connection.rolledTo[layers.findIndex((layer) => layer.stepMs === stepMs)] = upTo
+    for (const { id: series, metric, type } of this.statements.getSeries.all(id) as ({ id: number } & SeriesName)[]) {
+      connection.series.set(seriesKey(metric, type), series)
+      connection.names.set(series, { metric, type })
     }
     this.connections.set(name, connection)
     return connection
@@ -187,14 +182,7 @@ export class HistoryStore {
 
   private addConnection(name: string): Connection {
     const id = Number(this.statements.addConnection.run(name).lastInsertRowid)
-    const connection: Connection = {
-      id,
-      rolledTo: [0, 0, 0],
-      series: new Map(),
-      names: new Map(),
-      lastAt: 0,
-      steadyTicks: 0
-    }
+    const connection = newConnection(id)
     this.connections.set(name, connection)
     return connection
   }
@@ -213,7 +201,7 @@ export class HistoryStore {
 
   /** A clock that jumped back writes into minutes that were rolled up already: they are made again. */
   private reopenRollUps(connection: Connection, at: number): void {
-    for (const layer of [1, 2]) {
+    for (let layer = 1; layer < layers.length; layer++) {
       const reopened = floorTo(at, layers[layer]?.stepMs ?? 0)
       if (reopened < (connection.rolledTo[layer] ?? 0)) this.saveRolledTo(connection, layer, reopened)
     }
@@ -224,7 +212,7 @@ export class HistoryStore {
     const stepMs = layers[layer]?.stepMs ?? 0
     const finer = layer - 1
     const from = connection.rolledTo[layer] ?? 0
-    // A quarter of an hour is over when its minutes have been made.
+    // A row of a wider layer is due when those that it is made of have been made.
     const until = floorTo(finer === 0 ? at : Math.min(at, connection.rolledTo[finer] ?? 0), stepMs)
     const next = this.statements.firstTime.get(connection.id, layers[finer]?.stepMs, from, until) as number | null
     if (next === null) return
@@ -248,7 +236,7 @@ export class HistoryStore {
 
   private saveRolledTo(connection: Connection, layer: number, to: number): void {
     connection.rolledTo[layer] = to
-    this.statements.saveRolledTo.run(connection.rolledTo[1], connection.rolledTo[2], connection.id)
+    this.statements.saveRolledTo.run(connection.id, layers[layer]?.stepMs, to)
   }
 
   private expire(connection: Connection, layer: number, now: number): void {
@@ -313,6 +301,15 @@ export class Combined {
     return this.current
   }
 }
+
+const newConnection = (id: number): Connection => ({
+  id,
+  rolledTo: layers.map(() => 0),
+  series: new Map(),
+  names: new Map(),
+  lastAt: 0,
+  steadyTicks: 0
+})
 
 function isSteady(connection: Connection, at: number): boolean {
   const jumped = Math.abs(at - connection.lastAt) > historyLimits.jumpMs

@@ -110,7 +110,7 @@ describe('history', () => {
     expect(known((await line(history, { from: start, to: now })).values)).toContain(119)
   })
 
-  it('rolls up into minutes and quarters of an hour, and lets detail expire', async () => {
+  it('rolls up into minutes, quarters of an hour and wider, and lets detail expire', async () => {
     const { history } = open()
     for (let at = start; at < start + 10 * hour; at += 20_000) {
       await tick(history, at, depth((at - start) / 20_000), rate(at % minute === 0 ? 0.9 : 0))
@@ -129,7 +129,9 @@ describe('history', () => {
     expect(rows).toEqual([
       { step_ms: 0, n: 6 * 180 + 1, first: now - 6 * hour },
       { step_ms: minute, n: 599, first: start },
-      { step_ms: 15 * minute, n: 39, first: start }
+      { step_ms: 15 * minute, n: 39, first: start },
+      { step_ms: 2 * hour, n: 4, first: start },
+      { step_ms: 6 * hour, n: 1, first: start }
     ])
   })
 

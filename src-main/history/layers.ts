@@ -14,7 +14,10 @@ export interface Layer {
 export const layers = [
   { stepMs: 0, keepMs: 6 * hourMs },
   { stepMs: minuteMs, keepMs: 7 * dayMs },
-  { stepMs: 15 * minuteMs, keepMs: 90 * dayMs }
+  { stepMs: 15 * minuteMs, keepMs: 90 * dayMs },
+  // For speed alone: 30 and 90 days on a page come from 360 rows, not from 2,880 and 8,640 (`npm run bench -- history`).
+  { stepMs: 2 * hourMs, keepMs: 90 * dayMs },
+  { stepMs: 6 * hourMs, keepMs: 90 * dayMs }
 ] as const satisfies readonly Layer[]
 
 export type Rule = 'average' | 'last' | 'max'

@@ -3,12 +3,14 @@ import type Database from 'better-sqlite3'
 /** The fixed set of statements; each list has a limit or is bounded by the range that is asked for. */
 export function prepareStatements(db: Database.Database) {
   return {
-    getConnection: db.prepare(
-      'SELECT id, minutes_to AS minutes, quarters_to AS quarters FROM connection WHERE name = ?'
-    ),
+    getConnection: db.prepare('SELECT id FROM connection WHERE name = ?').pluck(),
     addConnection: db.prepare('INSERT INTO connection (name) VALUES (?)'),
     dropConnection: db.prepare('DELETE FROM connection WHERE id = ?'),
-    saveRolledTo: db.prepare('UPDATE connection SET minutes_to = ?, quarters_to = ? WHERE id = ?'),
+    getRolledTo: db.prepare('SELECT step_ms AS stepMs, up_to AS upTo FROM rolled_up WHERE connection = ?'),
+    saveRolledTo: db.prepare(
+      'INSERT INTO rolled_up (connection, step_ms, up_to) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET up_to = excluded.up_to'
+    ),
+    dropRolledTo: db.prepare('DELETE FROM rolled_up WHERE connection = ?'),
     getSeries: db.prepare('SELECT id, metric, type FROM series WHERE connection = ?'),
     addSeries: db.prepare('INSERT INTO series (connection, metric, type) VALUES (?, ?, ?)'),
     dropSeries: db.prepare('DELETE FROM series WHERE connection = ?'),
