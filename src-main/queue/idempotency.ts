@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** What an idempotency key is unique within. */
 export interface KeyScope {
@@ -31,16 +31,20 @@ export function effectKey(task: {
   readonly idempotencyHash: Uint8Array | null
 }): string {
   if (task.idempotencyHash !== null) return Buffer.from(task.idempotencyHash).toString('hex')
-  return Buffer.from(digest('taskdeck/effect/1', [task.taskId, String(task.createdAt)])).toString('hex')
+  return hash('sha256', framed('taskdeck/effect/1', [task.taskId, String(task.createdAt)]), 'hex')
 }
 
-function digest(space: string, parts: readonly string[]): Uint8Array {
-  const hash = createHash('sha256')
-  for (const part of [space, ...parts]) {
-    const bytes = Buffer.from(part, 'utf8')
-    const length = Buffer.alloc(4)
-    length.writeUInt32BE(bytes.length)
-    hash.update(length).update(bytes)
+const digest = (space: string, parts: readonly string[]): Uint8Array => hash('sha256', framed(space, parts), 'buffer')
+
+/** Each part after its length: no two lists of parts look the same. */
+function framed(space: string, parts: readonly string[]): Buffer {
+  const all = [space, ...parts]
+  const bytes = Buffer.allocUnsafe(all.reduce((sum, part) => sum + 4 + Buffer.byteLength(part), 0))
+  let end = 0
+  for (const part of all) {
+    const length = bytes.write(part, end + 4)
+    bytes.writeUInt32BE(length, end)
+    end += 4 + length
   }
-  return hash.digest()
+  return bytes
 }

@@ -44,7 +44,8 @@ export class AttemptFlow {
   claimed(tasks: readonly ClaimedTask[], sentAt: number): void {
     const { book, writer, pool, options } = this.parts
     const leases = tasks.map((task) => book.add(task, sentAt + task.leaseMs))
-    if (tasks.length > 0) void this.parts.hooks.call('onClaimed', tasks.map(hooked))
+    const { hooks } = this.parts
+    if (tasks.length > 0 && hooks.has('onClaimed')) void hooks.call('onClaimed', tasks.map(hooked))
     // So slow a claim that the leases are nearly over is handed back too: nothing has begun.
     const passedMs = options.clock.monotonic() - sentAt
     const tooLate = tasks.some(({ leaseMs }) => passedMs > (leaseMs * 3) / 4)
@@ -89,7 +90,8 @@ export class AttemptFlow {
     const { log, hooks } = this.parts
     const { fence } = lease.claimed
     const state = end === 'lost' || end === 'given-up' ? null : end
-    void hooks.call('onAttemptEnd', { ...hooked(lease.claimed), state, error: this.errors.get(lease) ?? null })
+    if (hooks.has('onAttemptEnd'))
+      void hooks.call('onAttemptEnd', { ...hooked(lease.claimed), state, error: this.errors.get(lease) ?? null })
     if (end === 'lost') log('warn', `the lease of attempt ${fence.attempt} was lost`, fence.taskId)
     if (end === 'given-up') log('error', 'its outcome could not be stored; it will be recovered', fence.taskId)
   }

@@ -31,7 +31,7 @@ export interface ThreadPoolOptions {
 
 /** A thread that got several tasks and ended none of them for this long gives back what it has not started. */
 const stallMs = 5
-/** A task that waits this long gets another thread, however quick its type is. */
+/** A task that waits this long may get another thread, however quick its type is. */
 const waitMs = 20
 /** Tasks are handed over together as long as their types took less than this on average, all in all. */
 const packMs = 4
@@ -40,9 +40,6 @@ const readyMs = 30_000
 const idleThreadMs = 60_000
 /** Threads that are at one task for this long have their heap looked at, this often. */
 const heapCheckMs = 200
-
-/** One for all: making one for each task took 27 us of the worker's time. */
-const jobEnded = new Error('the job ended')
 
 /**
  * Runs claimed tasks in handler threads: one at a time in each, at most `slots` threads, started when they are needed.
@@ -90,14 +87,14 @@ export class ThreadPool implements PoolThreadListener {
 
   /** Asks a job to stop; when it still runs after `graceMs`, its thread is ended. `ended` follows in any case. */
   interrupt(job: PoolJob, reason: InterruptReason, graceMs: number): void {
-    if (job.done.signal.aborted) return
+    if (job.isDone) return
     if (job.interrupted === undefined || reason === 'lease-lost') job.interrupted = reason
     const place = this.queue.indexOf(job)
     if (place >= 0) this.queue.splice(place, 1)
     const thread = [...this.threads].find((candidate) => candidate.holds(job))
     if (place >= 0 || !thread || thread.takeBack(job)) return this.finish(job, { status: 'unstarted' })
     thread.interrupt(job, reason)
-    this.later(graceMs, job.done.signal, () => void thread.terminate())
+    this.later(graceMs, job.done, () => void thread.terminate())
   }
 
   /** Ends every job that no thread has begun, as interrupted by `reason`. */
@@ -148,7 +145,7 @@ export class ThreadPool implements PoolThreadListener {
     const { timeoutMs } = job.claimed
     this.options.listener.started(job)
     if (timeoutMs === null) return
-    this.later(timeoutMs, job.done.signal, () => this.interrupt(job, 'timeout', this.options.timeoutGraceMs))
+    this.later(timeoutMs, job.done, () => this.interrupt(job, 'timeout', this.options.timeoutGraceMs))
   }
 
   jobEnded(job: PoolJob, end: JobEnd, durationMs: number | null): void {
@@ -189,7 +186,7 @@ export class ThreadPool implements PoolThreadListener {
   }
 
   private finish(job: PoolJob, end: JobEnd): void {
-    job.done.abort(jobEnded)
+    job.finish()
     this.options.listener.ended(job, end)
   }
 
@@ -272,7 +269,17 @@ export class ThreadPool implements PoolThreadListener {
     for (const thread of stalled) this.requeue(thread.takeBackSurplus())
     if (stalled.length > 0) this.dispatch()
     const next = this.queue[0]
-    if (next && next.queuedAt < now - waitMs) this.startThread()
+    if (next && next.queuedAt < now - waitMs && this.needsThread(next, now)) this.startThread()
+  }
+
+  /**
+   * Whether another thread would help a task that waits. Quick ones wait because the machine is busy, unless each thread is stuck in one task; a start
+   * costs as much time as hundreds of them, so one is waited for before the next.
+   */
+  private needsThread({ claimed }: PoolJob, now: number): boolean {
+    if (this.durations.meanMs(claimed.type) > packMs) return true
+    const usable = [...this.threads].filter((thread) => !thread.retired)
+    return usable.every((thread) => thread.wasReady && thread.lastSignAt < now - waitMs)
   }
 
   /** From the first thread on: a pool that never had one is not stopped either. */
