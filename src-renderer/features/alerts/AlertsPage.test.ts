@@ -162,6 +162,15 @@ describe('AlertsPage', () => {
     expect(page.router.currentRoute.value.name).toBe('overview')
   })
 
+  it('finds an incident that is older than the lanes go back, and says when there is none', async () => {
+    await open('failing', '?incident=spell-2')
+    expect(page.wrapper.find('.side h3').text()).toContain('Incident since')
+    expect(page.wrapper.find('.lanes').text()).not.toContain('spell')
+    page.wrapper.unmount()
+    await open('failing', '?incident=nonsense')
+    expect(page.wrapper.find('.side').text()).toContain('There is no such incident')
+  })
+
   it('walks through the rules, and through the incidents while one is open', async () => {
     await open('failing')
     await press('j')

@@ -16,6 +16,8 @@ import type { Inspected } from './use-alert-route.ts'
 
 /** Values alone are no event: while the page is open they are asked for with a tick, at most this often, ms. */
 const refreshMs = 4_000
+/** So long incidents are looked for, ms. */
+const longestMs = 90 * 86_400_000
 
 export interface AlertPicture {
   readonly state: ComputedRef<AlertState | undefined>
@@ -31,6 +33,8 @@ export interface AlertPicture {
   readonly incidentProblem: ShallowRef<Problem | null>
   /** The one that is looked at. */
   readonly incident: ComputedRef<Incident | undefined>
+  /** It is not known yet whether there is one. */
+  readonly looking: ComputedRef<boolean>
   /** The open one of the chosen rule. */
   readonly incidentOfRule: ComputedRef<Incident | undefined>
   readonly scale: ComputedRef<BentScale>
@@ -81,10 +85,18 @@ export function useAlertPicture(
     return rows.value[0]?.view.rule.id ?? null
   })
   const chosenRow = computed(() => rows.value.find((row) => row.view.rule.id === chosenRuleId.value) ?? null)
-  const incident = computed(() => {
-    const wanted = inspected.value
-    return wanted?.kind === 'incident' ? found.incidents.value.find((one) => one.id === wanted.id) : undefined
-  })
+  const wanted = computed(() => (inspected.value?.kind === 'incident' ? inspected.value.id : null))
+  const inPicture = computed(() => found.incidents.value.find((one) => one.id === wanted.value))
+  const isOlder = computed(() => wanted.value !== null && !found.loading.value && inPicture.value === undefined)
+  /** A link may lead to one that is older than the lanes go back. */
+  const older = useIncidents(
+    computed(() =>
+      isOlder.value ? { connectionId: id.value, from: scale.value.to - longestMs, to: scale.value.to } : null
+    )
+  )
+  const incident = computed(
+    () => inPicture.value ?? older.incidents.value.find((one) => wanted.value !== null && one.id === wanted.value)
+  )
   const incidentOfRule = computed(() =>
     state.value && chosenRuleId.value !== null ? openIncidentOf(state.value, chosenRuleId.value) : undefined
   )
@@ -152,6 +164,7 @@ export function useAlertPicture(
     loading: found.loading,
     incidentProblem: found.problem,
     incident,
+    looking: computed(() => found.loading.value || (isOlder.value && older.loading.value)),
     incidentOfRule,
     scale,
     lanes: computed(() =>
