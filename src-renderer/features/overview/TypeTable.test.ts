@@ -1,9 +1,12 @@
+import { flushPromises } from '@vue/test-utils'
 import { h } from 'vue'
 import { afterEach, expect, it, vi } from 'vitest'
+import { readingAt } from '@/testing/demo-queue.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
 import { makeScene } from '@/testing/scenes.ts'
 import TypeTable from './TypeTable.vue'
 import { limitsOf } from './open-alerts.ts'
+import { typeRows } from './type-rows.ts'
 
 vi.setConfig({ testTimeout: 20_000 })
 let page: MountedPage
@@ -14,4 +17,20 @@ it('says in words that no type has tasks', async () => {
   page = await mountPage(table, makeScene('quiet', 0), '/c/clinic-main/overview', () => 0)
   expect(page.wrapper.find('.empty h2').text()).toBe('No type has tasks now')
   expect(page.wrapper.text()).not.toContain('No Data')
+})
+
+it('leads from the name of a type to its page, and from the rest of its row to its tasks', async () => {
+  const scene = makeScene('failing', 0)
+  const opened: string[] = []
+  const rows = typeRows(readingAt(scene.queues['clinic-main']!, 0), null)
+  const given = { rows, stale: false, range: '1 h', limits: limitsOf(undefined) }
+  const table = { render: () => h(TypeTable, { ...given, onOpen: (type: string) => opened.push(type) }) }
+  page = await mountPage(table, scene, '/c/clinic-main/overview', () => 0)
+  const row = page.wrapper.findAll('tbody tr').find((one) => one.text().includes('mail.send'))!
+  await row.find('a').trigger('click')
+  await flushPromises()
+  expect(page.router.currentRoute.value.fullPath).toBe('/c/clinic-main/types/mail.send')
+  expect(opened).toEqual([])
+  await row.trigger('click')
+  expect(opened).toEqual(['mail.send'])
 })
