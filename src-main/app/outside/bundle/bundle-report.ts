@@ -1,5 +1,5 @@
 import { metricNames } from '../../../kernel/index.ts'
-import { textOf, troubleText } from '../status-text.ts'
+import { duration, textOf, troubleText } from '../status-text.ts'
 import type { BundleData } from './bundle-data.ts'
 
 /** Figures of the whole queue, in the order of the kernel; those by type are in the data. */
@@ -76,7 +76,14 @@ function figureTable({ series }: BundleData): string[] {
     return [`| ${metric} | ${short(lowest)} | ${short(highest.value)} | ${time(highest.at)} | ${short(newest)} |`]
   })
   if (rows.length === 0) return ['Nothing was read in the window.']
-  return ['| figure | least | most | when it was most | newest |', '| --- | --- | --- | --- | --- |', ...rows]
+  const steps = `Each value is of a step of ${duration(series.stepMs)}.`
+  return [
+    steps,
+    '',
+    '| figure | least | most | when it was most | newest |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows
+  ]
 }
 
 const short = (value: number): string => String(Number(value.toPrecision(6)))
@@ -87,11 +94,15 @@ function planLines({ database }: BundleData): string[] {
     `### ${name}: ${verdict} (${advice})`,
     '',
     ...fenced(sql),
-    ...steps.map(
-      ({ access, key, rows, extra }) =>
-        `- ${plain(`${access} on ${key ?? 'no index'}, about ${rows ?? '?'} rows ${extra}`)}`
-    ),
+    ...steps.map((step) => `- ${plain(stepText(step))}`),
     ...(remedy === null ? [] : ['', 'Would help:', '', ...fenced(remedy)]),
     ''
   ])
+}
+
+type Step = Exclude<BundleData['database'], string>['plans'][number]['steps'][number]
+
+function stepText({ access, key, rows, extra }: Step): string {
+  const about = rows === null ? '' : `, about ${rows} rows`
+  return `${access} on ${key ?? 'no index'}${about}${extra === '' ? '' : `; ${extra}`}`
 }
