@@ -160,7 +160,8 @@ export class ServerLook {
     const more = metrics?.status === 'known' ? metrics.value : { unpurged: known, deadlocks: null }
     const open = locks.value
       .map(({ transaction }) => transaction)
-      .sort((a, b) => b.ageMs - a.ageMs)
+      // Of the same age, those that wait come after those that they may wait for.
+      .sort((a, b) => b.ageMs - a.ageMs || Number(a.waiting) - Number(b.waiting))
       .slice(0, mostTransactions)
     const value = { open, more: locks.value.length > mostTransactions, unpurged: more.unpurged }
     return { part: { ...locks, value }, deadlocks: more.deadlocks }
