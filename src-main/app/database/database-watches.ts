@@ -3,7 +3,8 @@ import { AppError, pause, toAppError, type Clock, type DatabaseHealth } from '..
 
 /** What is looked at; open for as long as somebody listens. */
 export interface WatchedDatabase {
-  look(): Promise<DatabaseHealth>
+  /** Ends early when the signal aborts. */
+  look(signal: AbortSignal): Promise<DatabaseHealth>
   close(): Promise<void>
 }
 
@@ -148,7 +149,7 @@ class Watch {
     const wanted = identity(this.connectionId)
     try {
       const database = await this.database(wanted, stop)
-      const health = await database.look()
+      const health = await database.look(stop)
       this.failures = 0
       this.publish({ status: 'seen', health }, stop)
       return Math.max(everyMs, Math.min(slowestMs, health.costMs / costShare))

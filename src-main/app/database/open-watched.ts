@@ -32,7 +32,7 @@ export async function openWatchedServer(
     statements: () => claimStatements({ type: deepestType(reading()), priority: usualPriority, batch }),
     workers: () => (reading()?.workers ?? []).filter(({ status }) => status !== 'stopped')
   })
-  return { look: () => look.look(), close: () => database.close() }
+  return { look: (signal) => look.look(signal), close: () => database.close() }
 }
 
 export function openWatchedFile(file: string, { clock, reading }: WatchedOptions): Promise<WatchedDatabase> {

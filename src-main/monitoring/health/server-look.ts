@@ -1,12 +1,13 @@
-import type {
-  Clock,
-  DeadlockParty,
-  HealthPart,
-  LastDeadlock,
-  ServerCounters,
-  ServerHealth,
-  SqlDatabase,
-  TransactionsPicture
+import {
+  AppError,
+  type Clock,
+  type DeadlockParty,
+  type HealthPart,
+  type LastDeadlock,
+  type ServerCounters,
+  type ServerHealth,
+  type SqlDatabase,
+  type TransactionsPicture
 } from '../../kernel/index.ts'
 import { readDeadlock, type ReportedDeadlock } from './deadlock.ts'
 import { grantFor, readPart } from './gap.ts'
@@ -66,10 +67,11 @@ export class ServerLook {
     this.database = new CountingDatabase(options.database)
   }
 
-  async look(): Promise<ServerHealth> {
+  /** Aborted, the statement under way ends on the server, and no other one begins. */
+  async look(signal?: AbortSignal): Promise<ServerHealth> {
     const { clock } = this.options
     const began = clock.monotonic()
-    this.database.statements = 0
+    this.database.begin(signal)
     const who = (this.who ??= await readWhoAndWhere(this.database))
     const status = await this.part(() => readCounters(this.database))
     const locks = await this.locks(who)
@@ -220,12 +222,13 @@ function mapPart<A, B>(part: HealthPart<A>, change: (value: A) => B): HealthPart
   return part.status === 'known' ? { ...part, value: change(part.value) } : part
 }
 
-/** Says how many statements a look took. */
+/** Says how many statements a look took, and ends with it. */
 class CountingDatabase implements Pick<SqlDatabase, 'execute' | 'flavour' | 'serverVersion'> {
   statements = 0
   readonly flavour: SqlDatabase['flavour']
   readonly serverVersion: string
   private readonly database: SqlDatabase
+  private signal: AbortSignal | undefined
 
   constructor(database: SqlDatabase) {
     this.database = database
@@ -233,8 +236,16 @@ class CountingDatabase implements Pick<SqlDatabase, 'execute' | 'flavour' | 'ser
     this.serverVersion = database.serverVersion
   }
 
-  execute: SqlDatabase['execute'] = (sql, values) => {
+  /** A new look. */
+  begin(signal: AbortSignal | undefined): void {
+    this.statements = 0
+    this.signal = signal
+  }
+
+  execute: SqlDatabase['execute'] = async (sql, values) => {
+    const { signal } = this
+    if (signal?.aborted) throw new AppError('CONNECTION_LOST', 'operational', 'Nobody looks at the database any more.')
     this.statements += 1
-    return this.database.execute(sql, values)
+    return this.database.execute(sql, values, { signal })
   }
 }
