@@ -1,5 +1,6 @@
 export { openAlerts } from './open-alerts.ts'
-export { metricsOf } from './signals.ts'
+export { metricsOf, signalValue } from './signals.ts'
+export { defaultRules } from './default-rules.ts'
 export type {
   IncidentMessage,
   AlertRuleView,

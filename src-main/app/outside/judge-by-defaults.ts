@@ -1,5 +1,4 @@
-import { defaultRules } from '../../alerting/default-rules.ts'
-import { signalValue } from '../../alerting/signals.ts'
+import { defaultRules, signalValue } from '../../alerting/index.ts'
 import type { AlertSignal, Point } from '../../kernel/index.ts'
 import type { Trouble } from './status-report.ts'
 
