@@ -80,21 +80,28 @@ async function lookAt(services: Services, { id, link }: ConnectionView): Promise
   const { clock, log } = services
   if (link.status !== 'live') return 'The database was not looked at: the link is not up.'
   const late = (): AppError => new AppError('STATEMENT_TIMEOUT', 'operational', 'The database did not answer in time.')
+  const stop = new AbortController()
   try {
-    return await withDeadline(clock, lookDeadlineMs, lookOnce(services, id), late)
+    return await withDeadline(clock, lookDeadlineMs, lookOnce(services, id, stop.signal), late)
   } catch (error) {
     return `The database was not looked at: ${toProblem(error, log).message}`
+  } finally {
+    stop.abort() // what is still under way then ends on the server
   }
 }
 
-async function lookOnce({ clock, connections, observations, info }: Services, id: string): Promise<DatabaseHealth> {
+async function lookOnce(
+  { clock, connections, observations, info }: Services,
+  id: string,
+  signal: AbortSignal
+): Promise<DatabaseHealth> {
   const options = { clock, reading: () => observations.reading(id) }
   const login = await connections.login(id)
   const watched = login
     ? await openWatchedServer(login, options)
     : await openWatchedFile(info().localQueueFile, options)
   try {
-    return await watched.look()
+    return await watched.look(signal)
   } finally {
     await watched.close().catch(() => undefined)
   }
