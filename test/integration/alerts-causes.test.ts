@@ -260,6 +260,10 @@ describe('a real cause that everything hangs on', unhurried, () => {
     const { server: load } = (await tick(({ server: seen }) => seen !== null)).reading
     const idle = await openSessions(Math.ceil(0.75 * (load?.mostSessions ?? 0)) - (load?.sessions ?? 0))
     await firesIn(database, 'databaseUse')
+    // As long as it takes to be most of a step of history.
+    await expect
+      .poll(async () => (await stepsOff())['databaseUse '], { timeout: 90_000, interval: 500 })
+      .toBeLessThanOrEqual(2)
     for (const session of idle) session.destroy()
     await clears(database)
   })
