@@ -21,7 +21,7 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
     const isLong = ({ moduleId }: TestSpecification): boolean =>
-      /(faults\/matrix|pool-process|conformance\/mysql|integration\/(pool|app))\.test\.ts$/.test(moduleId)
+      /(faults\/matrix|pool-process|alerts-causes|conformance\/mysql|integration\/(pool|app))\.test\.ts$/.test(moduleId)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }
 }

@@ -205,10 +205,34 @@ describe('the cost of a round', () => {
     server.takesMs.set('SELECT depth', 500)
     server.takesMs.set('SELECT oldest', 50)
     const limits = [{ probe: 'depth', reason: 'budget', index: null }]
+    await round(guard, 'depth', 'oldest') // the first one is not counted
     expect((await round(guard, 'depth', 'oldest')).known).toEqual(['depth', 'oldest'])
     expect(await round(guard, 'depth', 'oldest')).toMatchObject({ known: ['oldest'], limits })
     server.now += 60_000
     expect((await round(guard, 'depth', 'oldest')).limits).toEqual([])
+  })
+
+  it('that is the first of all takes nothing from the minute, however dear it was', async () => {
+    const guard = guardOf({ ms: 1_000, rows: 1_000_000 })
+    server.takesMs.set('SELECT depth', 5_000)
+    await round(guard, 'depth', 'oldest')
+    server.takesMs.set('SELECT depth', 5)
+    expect((await round(guard, 'depth', 'oldest')).limits).toEqual([])
+  })
+
+  it('was dear once, alone beyond the budget of a minute: the probe is tried again, for it may be cheap by now', async () => {
+    const guard = guardOf({ ms: 1_000, rows: 1_000_000 })
+    await round(guard, 'depth', 'oldest')
+    server.takesMs.set('SELECT depth', 1_900)
+    expect((await round(guard, 'depth', 'oldest')).known).toContain('depth')
+    server.takesMs.delete('SELECT depth')
+    const minutes: string[][] = []
+    for (let minute = 0; minute < 15; minute++) {
+      server.now += 60_000
+      minutes.push((await round(guard, 'depth', 'oldest')).known)
+    }
+    expect(minutes.slice(0, 10).flat()).not.toContain('depth')
+    expect(minutes.at(-1)).toContain('depth')
   })
 })
 

@@ -8,6 +8,8 @@ const refusedForMs = 60_000
 const timeoutRestMs = { first: 60_000, most: 600_000 } as const
 /** Weight of the newest cost in what is usual. */
 const newestWeight = 0.3
+/** A probe that the budget has had no room for in all this time is thought to cost half: it may have been dear only then. */
+const doubtMs = 600_000
 
 interface Rest {
   readonly until: number
@@ -23,7 +25,10 @@ export class GuardMemory {
   private readonly budget: MinuteBudget
   private readonly rests = new Map<string, Rest>()
   private readonly usualMs = new Map<string, number>()
+  /** Since when the budget has had no room for them. */
+  private readonly leftOut = new Map<string, number>()
   private usualRows = 0
+  private isCold = true
   /** The session of the last round, and how many rows it had read at its end. */
   private counted: { readonly session: string; readonly rows: number } | undefined
 
@@ -40,7 +45,18 @@ export class GuardMemory {
 
   /** The probes that do not fit into what is left of the minute's budget. */
   unaffordable(): ReadonlySet<string> {
-    return this.budget.unaffordable(this.usualMs, this.usualRows)
+    const held = this.budget.unaffordable(this.usualMs, this.usualRows)
+    const now = this.clock.monotonic()
+    for (const [name, usual] of this.usualMs) {
+      const since = held.has(name) ? (this.leftOut.get(name) ?? now) : undefined
+      if (since === undefined) this.leftOut.delete(name)
+      else if (now - since < doubtMs) this.leftOut.set(name, since)
+      else {
+        this.usualMs.set(name, usual / 2)
+        this.leftOut.set(name, now)
+      }
+    }
+    return held
   }
 
   /** Why a probe of this name must not run now. */
@@ -68,6 +84,11 @@ export class GuardMemory {
 
   /** A round is over: what its probes cost (ms, by name), and how many rows the server read for them. */
   record(costs: ReadonlyMap<string, number>, rows: number | null): void {
+    // The first round reads all plans and wakes what sleeps: it says nothing of the next ones, and must not take the minute from them.
+    if (this.isCold) {
+      this.isCold = false
+      return
+    }
     for (const [name, costMs] of costs) {
       this.usualMs.set(name, weighted(this.usualMs.get(name), costMs))
       if (this.restOf(name) === undefined) this.rests.delete(name)
