@@ -62,7 +62,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // A file waits for half of its time; more than two beside each other and the database are slower on two cores.
-          maxWorkers: 3,
+          maxWorkers: 2,
           isolate: false // as above; each file has a database of its own
         }
       }

@@ -1,5 +1,5 @@
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openMysql, parseMysqlUrl } from '../../src-main/connections/index.ts'
 import {
   serverHealth,
@@ -12,27 +12,32 @@ import {
 } from '../../src-main/kernel/index.ts'
 import { ServerLook, type ServerLookOptions } from '../../src-main/monitoring/health/index.ts'
 import { claimStatements } from '../../src-main/queue/store-mysql/index.ts'
-import { startPrivateMariaDb } from '../support/mariadb.ts'
+import { startPrivateMariaDb, type TestMariaDb } from '../support/mariadb.ts'
 import { MysqlQueue, tasks } from './store-mysql-queue.ts'
 
 /*
  * The looks at a server on a real one: a lock wait that is really there, a deadlock that really happened, and an account that may see next to
- * nothing.
+ * nothing. The server is its own: waits and deadlocks of other tests would be seen too.
  */
 
+let server: TestMariaDb
 let queue: MysqlQueue
 let ends: StopStack
 let taskIds: string[]
 
 beforeAll(async () => {
-  queue = await MysqlQueue.migrated(inject('mariadbUrl'))
+  server = await startPrivateMariaDb({ inMemory: true })
+  queue = await MysqlQueue.migrated(server.url())
   const store = await queue.store()
   const results = await store.submit(tasks(4, { type: 'mail', payload: '{"token":"hunter2"}' }))
   taskIds = results.map(({ taskId }) => taskId)
   await store.claim({ workerId: 'imp-01', types: ['mail'], limit: 2, leaseMs: 60_000 })
   await store.close()
 })
-afterAll(() => queue.close())
+afterAll(async () => {
+  await queue.close()
+  await server.stop()
+})
 afterEach(() => ends.stop())
 beforeEach(() => {
   ends = new StopStack()
@@ -181,9 +186,9 @@ describe('a look at a server', () => {
   })
 
   it('counts the age of a transaction right where the server is in another zone than its sessions', async () => {
-    const server = await startPrivateMariaDb({ env: { TZ: 'America/New_York' } })
-    ends.add(() => server.stop())
-    const url = await server.createDatabase('elsewhere')
+    const elsewhere = await startPrivateMariaDb({ env: { TZ: 'America/New_York' } })
+    ends.add(() => elsewhere.stop())
+    const url = await elsewhere.createDatabase('elsewhere')
     const holder = await session(url)
     await holder.query('CREATE TABLE t (id INT PRIMARY KEY) ENGINE = InnoDB')
     await holder.query('START TRANSACTION WITH CONSISTENT SNAPSHOT')
@@ -219,7 +224,7 @@ describe('a look at a server', () => {
   })
 
   it('says that the claim’s index is missing, and how to make it', async () => {
-    const own = await MysqlQueue.migrated(inject('mariadbUrl'))
+    const own = await MysqlQueue.migrated(server.url())
     ends.add(() => own.close())
     await (await own.connect()).execute('ALTER TABLE taskdeck_task DROP KEY taskdeck_task_claim')
     const { plans } = await (await lookAt({ database: await open(own.made.url) })).look()
