@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseMysqlUrl, type MysqlLogin } from '../connections/index.ts'
 import { AppError } from '../kernel/index.ts'
+import { unusableOption } from './unusable-option.ts'
 
 export const workerUsage = `Usage: npm run worker -- [options]
 Runs Taskdeck's handlers on the tasks of one queue. Start as many as you like, on as many machines.
@@ -95,11 +96,7 @@ function parse(args: readonly string[]) {
       }
     }).values
   } catch (error) {
-    // An argument that is not an option may be a misplaced connection: only the names of options are repeated.
-    const unknown = /'(-[^' =]*)/.exec(error instanceof Error ? error.message : '')?.[1]
-    throw invalid(
-      unknown === undefined ? 'Every argument must be an option.' : `The option ${unknown} is not usable so.`
-    )
+    throw unusableOption(error)
   }
 }
 

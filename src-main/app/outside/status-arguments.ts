@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { parseMysqlUrl, type MysqlLogin } from '../../connections/index.ts'
 import { AppError } from '../../kernel/index.ts'
 import { defaultDataDirectory } from '../default-data-directory.ts'
+import { unusableOption } from '../unusable-option.ts'
 
 export const statusUsage = `Usage: npm run status -- [options]      or, with the package: taskdeck status [options]
 Says how a queue is, and ends with 0: all well, 1: something is wrong, 2: cannot tell.
@@ -86,11 +87,7 @@ function parse(args: readonly string[]) {
       }
     }).values
   } catch (error) {
-    // An argument that is not an option may be a misplaced address: only the names of options are repeated.
-    const unknown = /'(-[^' =]*)/.exec(error instanceof Error ? error.message : '')?.[1]
-    throw invalid(
-      unknown === undefined ? 'Every argument must be an option.' : `The option ${unknown} is not usable so.`
-    )
+    throw unusableOption(error)
   }
 }
 

@@ -86,12 +86,12 @@ function worstType(reading: QueueReading): Sentence | null {
   return worst ? { kind: 'failing', type: worst.type, rate: worst.rate, failed: worst.failed } : null
 }
 
-export const sentenceTone: Record<Sentence['kind'], 'plain' | 'warn' | 'bad'> = {
+export const sentenceTone: Record<Sentence['kind'], 'well' | 'warn' | 'bad'> = {
   offline: 'warn',
   noWorkers: 'bad',
   failing: 'bad',
   oldest: 'bad',
   alert: 'bad',
-  well: 'plain',
-  quiet: 'plain'
+  well: 'well',
+  quiet: 'well'
 }

@@ -1,6 +1,7 @@
 import type { MetricName } from '@contract'
 import { pointsOf, type SeriesRing } from '@/state/series-ring.ts'
 import type { ChartLine, ChartThreshold } from '@/shared/charts/chart-option.ts'
+import { briefDuration, decade, isWide } from '@/shared/charts/latency-scale.ts'
 import { count, duration, percent, shortCount, shortDuration } from '@/shared/format/format.ts'
 import { thresholds } from '@/shared/figures/thresholds.ts'
 import { series as dataColours, taskState, type ThemeName } from '@/shared/theme/tokens.ts'
@@ -111,7 +112,7 @@ export function typeCharts({ ring, type, theme, shown, t }: TypeChartsInput): Ty
       lines,
       readouts: ranks.map((rank) => ({
         name: rank,
-        value: brief(valueAt(`${key}.${rank}`)),
+        value: briefDuration(valueAt(`${key}.${rank}`)),
         colour: colours[rank]
       })),
       unit: 'ms',
@@ -120,14 +121,4 @@ export function typeCharts({ ring, type, theme, shown, t }: TypeChartsInput): Ty
     }
   }
   return [depth, throughput, oldest, rates, percentiles('pickup'), percentiles('duration')]
-}
-
-/** Three of these stand in one header: from a minute on, one unit is enough. */
-const brief = (ms: number | null): string => ((ms ?? 0) < 60_000 ? duration(ms) : shortDuration(ms))
-/** A logarithm's steps are powers of ten: 100 s reads better there than 1.7 m. */
-const decade = (value: number): string => (value < 1000 ? shortDuration(value) : `${value / 1000}\u2009s`)
-/** Over two decades only a logarithm shows both ends. */
-function isWide(lines: readonly ChartLine[]): boolean {
-  const known = lines.flatMap((one) => one.data.map(([, value]) => value ?? 0)).filter((value) => value > 0)
-  return known.length > 0 && Math.max(...known) > 100 * Math.min(...known)
 }
