@@ -1,5 +1,6 @@
 import { taskLimits, type Clock, type SqlRunner } from '../../kernel/index.ts'
-import { storedName } from './policies.ts'
+import { EffectivePolicies } from '../effective-policy.ts'
+import { effectivePolicies, storedName } from './policies.ts'
 import { count, text } from './row-values.ts'
 
 /** Due tasks of one priority and type: one range of the claim index. */
@@ -55,8 +56,10 @@ export async function findGroups(runner: SqlRunner, types: readonly string[]): P
  */
 const filledUp = (type: string): string => type.padEnd(taskLimits.typeLength)
 
-/** What one store knows of the groups between two looks at the index. */
+/** What one store knows of the groups, and of the policies that limit them, between two looks. */
 export class KnownGroups {
+  /** As old as the groups. */
+  policies = EffectivePolicies.none
   private readonly clock: Clock
   private groups: readonly ClaimGroup[] = []
   private types = ''
@@ -74,11 +77,14 @@ export class KnownGroups {
 
   async look(runner: SqlRunner, types: readonly string[]): Promise<readonly ClaimGroup[]> {
     const began = this.clock.monotonic()
-    this.groups = await findGroups(runner, types)
-    this.types = types.join(' ')
+    const groups = await findGroups(runner, types)
+    // Known together or not at all: groups whose limits could not be read would be claimed from without their gates.
+    if (groups.length > 0) this.policies = await effectivePolicies(runner)
     const ended = this.clock.monotonic()
+    this.groups = groups
+    this.types = types.join(' ')
     this.staleAt = ended + Math.min(longestBlindnessMs, (ended - began) / scanShare)
-    return this.groups
+    return groups
   }
 
   /** After a claim: groups that gave out are forgotten, the others go on from where they were left. */

@@ -13,8 +13,12 @@ const taskRow = (id: string): SqlRow => ({
 })
 const rows = (...found: SqlRow[]): SqlResult => ({ rows: found, affectedRows: 0, insertId: '0' })
 
+const away = (): AppError => new AppError('CONNECTION_LOST', 'operational', 'The server is away.')
+
 interface Server {
   isAway: boolean
+  /** The next look finds the groups, and the server is gone before it says what limits them. */
+  losesPolicies: boolean
   /** Running tasks of the type at most, and those that run. */
   limit: number | null
   running: number
@@ -24,18 +28,21 @@ interface Server {
 
 /** A server with one group and two tasks, whose groups can be looked up only until it `isAway`. */
 function setup(): { claims: Claims; server: Server } {
-  const server: Server = { isAway: false, limit: null, running: 0, looks: 0, transactions: 0 }
+  const server: Server = { isAway: false, losesPolicies: false, limit: null, running: 0, looks: 0, transactions: 0 }
   const tasks = ['1', '2']
   let now = 0
   // Each look takes a while, so that its groups stay known for a while.
   const clock: Clock = { ...systemClock, monotonic: () => now++ }
   const execute = (sql: string, values: readonly unknown[] = []): Promise<SqlResult> => {
-    if (sql === nextGroup && server.isAway)
-      return Promise.reject(new AppError('CONNECTION_LOST', 'operational', 'The server is away.'))
+    if (sql === nextGroup && server.isAway) return Promise.reject(away())
     if (sql === nextGroup && values[0] === 0) server.looks++
     if (sql === nextGroup)
       return Promise.resolve(values[0] === 0 ? rows({ claim_rank: 5, type: 't', run_at: due, due: 1 }) : rows())
     if (sql === lockGroup) return Promise.resolve(rows(...tasks.splice(0, Number(values.at(-1))).map(taskRow)))
+    if (sql.includes('FROM taskdeck_policy') && server.losesPolicies) {
+      server.losesPolicies = false
+      return Promise.reject(away())
+    }
     if (sql.includes('FROM taskdeck_policy') && server.limit !== null)
       return Promise.resolve(rows(limitOf(server.limit)))
     if (sql === lockFreeGates(2))
@@ -82,4 +89,12 @@ it('neither looks nor begins again for what a limit kept from it', async () => {
   server.running = 1
   expect(await claim()).toEqual([])
   expect(server.looks - before.looks).toBe(1)
+})
+
+it('claims nothing by groups whose limits could not be read, nor by a look that is not over', async () => {
+  const { claims, server } = setup()
+  Object.assign(server, { limit: 1, running: 1, losesPolicies: true })
+  await expect(claims.claim({ ...request, limit: 1 })).rejects.toMatchObject({ code: 'CONNECTION_LOST' })
+  const both = [claims.claim({ ...request, limit: 1 }), claims.claim({ ...request, limit: 1 })]
+  expect(await Promise.all(both)).toEqual([[], []])
 })

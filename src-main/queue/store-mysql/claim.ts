@@ -9,7 +9,7 @@ import {
   type SqlRunner
 } from '../../kernel/index.ts'
 import { notLimited, Turns } from '../claim-room.ts'
-import { EffectivePolicies } from '../effective-policy.ts'
+import type { EffectivePolicies } from '../effective-policy.ts'
 import { effectKey } from '../idempotency.ts'
 import { clampLease } from '../retry.ts'
 import type { ClaimedTask, ClaimRequest, LimitedBy } from '../task-store.ts'
@@ -19,7 +19,6 @@ import { ClaimLimits, type ClaimMemory } from './claim-limits.ts'
 import { KnownOwners } from './claim-owners.ts'
 import { pick, type Picked, type UsedGroups } from './claim-pick.ts'
 import { makeOwnerGates } from './gates.ts'
-import { effectivePolicies } from './policies.ts'
 import { bytesOrNull, count, largestCount, microseconds, text, textOrNull } from './row-values.ts'
 import { marks, padded, perLength, waiting } from './statement-text.ts'
 import { ownTerms } from './task-rows.ts'
@@ -70,8 +69,6 @@ export class Claims {
     newOwners: new Set(),
     madeGates: new Set()
   }
-  /** As old as what is known of the groups. */
-  private policies = EffectivePolicies.none
 
   constructor(database: SqlDatabase, clock: Clock) {
     this.database = database
@@ -113,7 +110,6 @@ export class Claims {
   private async look(types: readonly string[]): Promise<readonly ClaimGroup[]> {
     const found = await this.known.look(this.database, types)
     if (found.length === 0) return []
-    this.policies = await effectivePolicies(this.database)
     this.memory.owners.clear()
     this.memory.madeGates.clear()
     return found
@@ -129,10 +125,12 @@ export class Claims {
   }
 
   private async take(request: ClaimRequest, known: readonly ClaimGroup[], limit: number): Promise<Found> {
-    const groups = this.policies.queue.enabled ? known.filter(({ type }) => this.policies.ofType(type).enabled) : []
+    const groups = this.known.policies.queue.enabled
+      ? known.filter(({ type }) => this.known.policies.ofType(type).enabled)
+      : []
     if (groups.length === 0) return { tasks: [], limitedBy: notLimited }
     const token = randomBytes(16)
-    let taken: Taken = { picked: [], used: new Map(), policies: this.policies, limitedBy: notLimited }
+    let taken: Taken = { picked: [], used: new Map(), policies: this.known.policies, limitedBy: notLimited }
     let runs = 0
     const work = async (runner: SqlRunner): Promise<Taken> => {
       if (runs++ > 0) request.onConflict?.()
@@ -153,8 +151,8 @@ export class Claims {
 
   private async limitsOf(runner: SqlRunner, groups: readonly ClaimGroup[]): Promise<ClaimLimits> {
     const types = [...new Set(groups.map(({ type }) => type))]
-    if (!this.policies.limitsClaim(types)) return ClaimLimits.none(this.policies, this.memory)
-    return ClaimLimits.enter(runner, { known: this.policies, types, memory: this.memory })
+    if (!this.known.policies.limitsClaim(types)) return ClaimLimits.none(this.known.policies, this.memory)
+    return ClaimLimits.enter(runner, { known: this.known.policies, types, memory: this.memory })
   }
 }
 
