@@ -5,7 +5,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { constants, homedir } from 'node:os'
+import { constants, homedir, setPriority } from 'node:os'
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -223,11 +223,17 @@ function readProcess(pid) {
 
 /**
  * Runs a step to its end and returns `{code, output, leftBehind}`: stdout and stderr as one text, and whether it left processes
- * behind. A step that outlives its deadline is killed with all it started. With `show` the output is also passed on as it comes.
+ * behind. A step that outlives its deadline is killed with all it started. With `show` the output is also passed on as it comes; with
+ * `background` it only gets the processor time that nobody else wants.
  */
-export function run(command, args, { env = process.env, deadlineMs, show = false, cwd = root } = {}) {
+export function run(
+  command,
+  args,
+  { env = process.env, deadlineMs, show = false, cwd = root, background = false } = {}
+) {
   return new Promise((done) => {
     const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...ownGroup })
+    if (background && child.pid !== undefined) yieldToOthers(child.pid)
     steps.add(child)
     const chunks = []
     const keep = (chunk) => {
@@ -258,6 +264,17 @@ export function run(command, args, { env = process.env, deadlineMs, show = false
     // what is left behind may keep the pipes open for ever
     child.once('exit', (code) => setTimeout(() => void finish(code ?? 1), 1000).unref())
   })
+}
+
+/** Before it has started others, which inherit it. It is no error when it has ended already or may not. */
+function yieldToOthers(pid) {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW)
+    // A Linux that schedules sessions as groups weighs the priority of the group alone: sched(7), autogroup.
+    if (existsSync(`/proc/${pid}/autogroup`)) writeFileSync(`/proc/${pid}/autogroup`, '19')
+  } catch (error) {
+    if (!['ESRCH', 'ENOENT', 'EACCES', 'EPERM'].includes(error.code)) throw error
+  }
 }
 
 /** Whether something in the group of an ended step still runs after 3 s; it is killed. */

@@ -23,7 +23,7 @@ const groups = {
     ['xvfb-run', 'xvfb'],
     ['Xvfb', 'xvfb'],
     ['xauth', 'xauth'],
-    ['chromium', 'chromium'],
+    ['chromium-headless-shell', 'chromium-headless-shell'],
     ['libgtk-3.so.0', 'libgtk-3-0'],
     ['libnss3.so', 'libnss3'],
     ['libasound.so.2', 'libasound2'],

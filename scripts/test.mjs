@@ -20,18 +20,18 @@ import { ensureSystemPackages } from './system-packages.mjs'
 const minuteMs = 60_000
 
 /*
- * In the order of the report. `packages`: groups of system-packages.mjs. The cheap checks run two at a time; those that
- * start databases and browsers run alone, because their timing would suffer. Each can be asked for by itself.
+ * In the order of the report. `packages`: groups of system-packages.mjs. Those of the text alone run in the background, one by one; the others,
+ * which wait for half of their time, one after the other before them. Each can be asked for by itself.
  */
 const checks = [
   { name: 'build', run: async () => (await ensureBuild(), { passed: 1 }) },
-  { name: 'format', run: () => tool('prettier', ['--check', '.', '--log-level', 'warn']) },
-  { name: 'lint', run: () => tool('eslint', ['.', '--max-warnings', '0']) },
-  { name: 'layers', run: () => node(['scripts/layers.mjs']) },
-  { name: 'types', run: () => tool('vue-tsc', ['--build']) },
+  { name: 'format', background: true, run: () => tool('prettier', ['--check', '.', '--log-level', 'warn']) },
+  { name: 'lint', background: true, run: () => tool('eslint', ['.', '--max-warnings', '0']) },
+  { name: 'layers', background: true, run: () => background(['scripts/layers.mjs']) },
+  { name: 'types', background: true, run: () => tool('vue-tsc', ['--build']) },
   { name: 'unit', run: () => vitest(['--project', 'main', '--project', 'renderer']) },
-  { name: 'databases', alone: true, packages: ['mariadb', 'clocks'], run: () => vitest(['--project', 'databases']) },
-  { name: 'e2e', alone: true, packages: ['mariadb', 'compiler', 'browsers'], run: endToEnd }
+  { name: 'databases', packages: ['mariadb', 'clocks'], run: () => vitest(['--project', 'databases']) },
+  { name: 'e2e', packages: ['mariadb', 'compiler', 'browsers'], run: endToEnd }
 ]
 const names = checks.map((check) => check.name)
 const usage = `Usage: npm test -- [--only ${names.join(',')}] [--verbose]
@@ -62,12 +62,11 @@ async function testAll(chosen) {
   await ensureDependencies()
   if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // overlaps with the cheap checks; the check itself reports it
   const results = new Map()
-  const queue = chosen.filter((check) => !check.alone)
-  const drain = async () => {
-    for (let check = queue.shift(); check; check = queue.shift()) results.set(check, await perform(check))
+  const performAll = async (some) => {
+    for (const check of some) results.set(check, await perform(check))
   }
-  await Promise.all([drain(), drain()])
-  for (const check of chosen.filter(({ alone }) => alone)) results.set(check, await perform(check))
+  const isBehind = ({ background }) => background
+  await Promise.all([performAll(chosen.filter(isBehind)), performAll(chosen.filter((check) => !isBehind(check)))])
 
   say('')
   let passed = 0
@@ -104,18 +103,18 @@ async function perform(check) {
   return { passed, failed, text }
 }
 
-function step(command, args, { deadlineMs = 5 * minuteMs, env = {} } = {}) {
-  return run(command, args, { env: toolEnv(env), deadlineMs, show: options.verbose })
+function step(command, args, { env = {}, ...more }) {
+  return run(command, args, { env: toolEnv(env), show: options.verbose, ...more })
 }
 
-/** One check that passes when its command does. */
-async function node(args) {
-  const { code, output } = await step(toolNode(), args)
+/** One check that passes when its command does. It may have to wait for the processor for long. */
+async function background(args) {
+  const { code, output } = await step(toolNode(), args, { deadlineMs: 15 * minuteMs, background: true })
   return code === 0 ? { passed: 1, output } : { failed: 1, output }
 }
 
 function tool(name, args) {
-  return node([toolScript(name), ...args])
+  return background([toolScript(name), ...args])
 }
 
 /** Counts come from vitest's own report: a run without a test, or that ends badly in another way, is a failure. */

@@ -64,13 +64,13 @@ async function untilStatus(store: TaskStore, status: string): Promise<void> {
   while ((await store.read()).workers[0]?.status !== status) await systemClock.sleep(20)
 }
 
-/** Its pauses double: after three seconds without a poll the next one is seconds away, or minutes. */
+/** Its pauses double from 5 ms and are told every 200: after 1.5 s without a poll it is in one of 2.56 s or more, so another second is left of it. */
 async function untilIdle(store: TaskStore, polledSince = 0): Promise<WorkerRow> {
   for (;;) {
     const { at, workers } = await store.read()
     const [worker] = workers
     const polledAt = worker?.lastPollAt ?? 0
-    if (worker && polledAt > polledSince && at - polledAt > 3_000) return worker
+    if (worker && polledAt > polledSince && at - polledAt > 1_500) return worker
     await systemClock.sleep(100)
   }
 }
@@ -91,7 +91,7 @@ describe.each([
   ['SQLite', onSqlite]
 ])('a worker process on %s', (_name, start) => {
   it('is told of new work by another process and takes it up long before its own next poll', async () => {
-    const { worker, store } = await start('--poll-ms', '600000', '--lease-ms', '1500')
+    const { worker, store } = await start('--poll-ms', '600000', '--lease-ms', '600')
     const { host } = await untilIdle(store)
     expect(await store.hintPorts(host)).toHaveLength(1)
     const paused = await submit(store, 'sleep', { ms: 0 }, { held: true })
