@@ -58,9 +58,10 @@ await runCommand(async () => {
 })
 
 async function testAll(chosen) {
-  await ensureSystemPackages([...new Set(chosen.flatMap((check) => check.packages ?? []))])
-  await ensureDependencies()
-  if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // overlaps with the cheap checks; the check itself reports it
+  const packages = [...new Set(chosen.flatMap((check) => check.packages ?? []))]
+  const installed = await Promise.allSettled([ensureSystemPackages(packages), ensureDependencies()])
+  for (const { reason } of installed) if (reason) throw reason
+  if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // meanwhile; the check itself reports it
   const results = new Map()
   const performAll = async (some) => {
     for (const check of some) results.set(check, await perform(check))

@@ -71,12 +71,15 @@ function step(queue, { at, stepMs, story, random }) {
   }
 }
 
+const ended5m = ({ out1m, failureRate }) => Math.round((5 * out1m) / (1 - failureRate))
+
 function pointsOfType(seen) {
   const of = (metric, value) => ({ metric, type: seen.type, value })
   return [
     ...depth(seen).map(([metric, value]) => of(metric, value)),
     ...['oldestMs', 'in1m', 'out1m', 'failureRate', 'retryRate'].map((metric) => of(metric, seen[metric])),
     of('recovered5m', seen.recovered),
+    of('ended5m', ended5m(seen)),
     ...percentiles('duration', seen.durationMs).map(([metric, value]) => of(metric, value)),
     ...percentiles('pickup', seen.pickupMs).map(([metric, value]) => of(metric, value))
   ]
@@ -94,6 +97,7 @@ function wholeQueue(seen, story, random) {
     failureRate: weighed('failureRate'),
     retryRate: weighed('retryRate'),
     recovered5m: total((one) => one.recovered),
+    ended5m: total(ended5m),
     workersAlive: story.workers,
     workersKnown,
     poolUse: running / (story.workers * slotsOfWorker),

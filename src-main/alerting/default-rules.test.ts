@@ -31,7 +31,7 @@ describe('the default rules', () => {
     ['schedulesLate', { schedulesLate: 1 }]
   ]
   const calm: Partial<Record<MetricName, number>> = {
-    ...{ oldestMs: 0, failureRate: 0, recovered5m: 0, workersKnown: 2, workersAlive: 2, poolUse: 0.1 },
+    ...{ oldestMs: 0, failureRate: 0, ended5m: 100, recovered5m: 0, workersKnown: 2, workersAlive: 2, poolUse: 0.1 },
     ...{ databaseUse: 0.1, claimP95: 5, 'depth.RUNNING': 1, in1m: 10, out1m: 10, schedulesLate: 0 }
   }
 

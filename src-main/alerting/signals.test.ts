@@ -9,7 +9,8 @@ const valueOf = (signal: AlertSignal, now: Values, earlier: Values = {}): number
 describe('the value of a signal', () => {
   it.each([
     ['oldestMs', { oldestMs: 7 }, 7],
-    ['failureRate', { failureRate: 0.25 }, 0.25],
+    ['failureRate', { failureRate: 0.25, ended5m: 10 }, 0.25],
+    ['failureRate', { failureRate: 1, ended5m: 9 }, 0],
     ['poolUse', { poolUse: 0.9 }, 0.9],
     ['databaseUse', { databaseUse: 0.8 }, 0.8],
     ['claimP95', { claimP95: 210 }, 210],

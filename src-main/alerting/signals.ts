@@ -1,4 +1,4 @@
-import type { AlertSignal, MetricName } from '../kernel/index.ts'
+import { enoughAttempts, type AlertSignal, type MetricName } from '../kernel/index.ts'
 
 /** One metric at one moment, of the type that is asked about; undefined is unknown. */
 export type MetricValue = (metric: MetricName) => number | undefined
@@ -25,7 +25,10 @@ const itself = (metric: MetricName): Formula => ({ metrics: [metric], value: (va
 /** `blindMs` is not among them: a reading cannot tell that there was none. */
 const formulas: Record<Exclude<AlertSignal, 'blindMs'>, Formula> = {
   oldestMs: itself('oldestMs'),
-  failureRate: itself('failureRate'),
+  failureRate: {
+    metrics: ['failureRate', 'ended5m'],
+    value: (rate = 0, ended = 0) => (ended < enoughAttempts ? 0 : rate)
+  },
   recoveredRise: { ...itself('recovered5m'), rise: true },
   workersSilent: { metrics: ['workersKnown', 'workersAlive'], value: (known = 0, alive = 0) => known - alive },
   poolUse: itself('poolUse'),

@@ -1,5 +1,5 @@
 /** Kernel values (not types) that the page needs; the renderer sees nothing else of the kernel. */
-export { alertLimits, alertSignals, groupMs, signalsOfTypes } from '../kernel/alert.ts'
+export { alertLimits, alertSignals, enoughAttempts, groupMs, signalsOfTypes } from '../kernel/alert.ts'
 export { errorCodes } from '../kernel/app-error.ts'
 export { isHeldBack, probeNames } from '../kernel/probe.ts'
 export { metricNames, workerAliveMs } from '../kernel/reading.ts'

@@ -28,7 +28,7 @@ export type Rule = 'average' | 'last' | 'max'
  */
 export function ruleOf(metric: string): Rule {
   if (metric === ('oldestMs' satisfies MetricName)) return 'max'
-  return /^(depth|workers|recovered)/.test(metric) ? 'last' : 'average'
+  return /^(depth|workers|recovered|ended)/.test(metric) ? 'last' : 'average'
 }
 
 export interface Buckets {

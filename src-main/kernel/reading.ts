@@ -131,6 +131,7 @@ export const metricNames = [
   'failureRate',
   'retryRate',
   'recovered5m',
+  'ended5m',
   'duration.p50',
   'duration.p95',
   'duration.p99',

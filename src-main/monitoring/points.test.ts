@@ -101,7 +101,7 @@ describe('points of a reading', () => {
     ['oldest', ['oldestMs']],
     ['submitted', ['in1m']],
     ['finished', ['out1m']],
-    ['ended', ['failureRate', 'retryRate', 'recovered5m']],
+    ['ended', ['failureRate', 'retryRate', 'recovered5m', 'ended5m']],
     ['durations', ['duration.p50', 'pickup.p99']],
     ['workers', ['workersAlive', 'workersKnown', 'poolUse']]
   ])('has no zero in place of what the cost guard held back: %s', (probe, metrics) => {

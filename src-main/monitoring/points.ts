@@ -51,6 +51,7 @@ const probes: { readonly [metric in MetricName]?: ProbeName } = {
   failureRate: 'ended',
   retryRate: 'ended',
   recovered5m: 'ended',
+  ended5m: 'ended',
   workersAlive: 'workers',
   workersKnown: 'workers',
   poolUse: 'workers',
@@ -124,7 +125,8 @@ function flowPoints(type: string, flow: Flow): Point[] {
     point('in1m', type, flow.submitted),
     point('out1m', type, flow.finished),
     ...rates,
-    point('recovered5m', type, flow.recovered)
+    point('recovered5m', type, flow.recovered),
+    point('ended5m', type, flow.ended)
   ]
 }
 

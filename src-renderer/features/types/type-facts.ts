@@ -1,4 +1,5 @@
 import {
+  enoughAttempts,
   isHeldBack,
   workerAliveMs,
   type EndedAttempt,
@@ -7,7 +8,7 @@ import {
   type TypeFlow
 } from '@contract'
 import { boundedDepth, type Bounded } from '@/shared/figures/bounded.ts'
-import { enoughAttempts, thresholds } from '@/shared/figures/thresholds.ts'
+import { thresholds } from '@/shared/figures/thresholds.ts'
 import { isFailing, troubleRate } from '@/shared/figures/reading-numbers.ts'
 
 /** What a reading says of one type. Rates are fractions; null is unknown. */

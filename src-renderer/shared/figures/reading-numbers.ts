@@ -1,5 +1,5 @@
-import { workerAliveMs, type QueueReading, type TypeFlow, type WorkerRow } from '@contract'
-import { enoughAttempts, thresholds } from './thresholds.ts'
+import { enoughAttempts, workerAliveMs, type QueueReading, type TypeFlow, type WorkerRow } from '@contract'
+import { thresholds } from './thresholds.ts'
 
 /** What pages say of one reading, derived once. Rates are fractions; null is unknown. */
 export interface ReadingNumbers {

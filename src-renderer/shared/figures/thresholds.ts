@@ -5,6 +5,3 @@ export const thresholds = {
   /** Attempts that did not succeed, retried ones included: some retries are a handler's daily life. */
   troubleRate: 0.25
 } as const
-
-/** Fewer attempts than this in 5 minutes say nothing about a rate. */
-export const enoughAttempts = 10

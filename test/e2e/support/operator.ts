@@ -14,7 +14,17 @@ export function patient(page: Page): Page {
   return page
 }
 
-export type PageName = 'Overview' | 'Tasks' | 'Workers' | 'Local worker' | 'Connections' | 'Settings'
+export type PageName =
+  | 'Overview'
+  | 'Tasks'
+  | 'Workers'
+  | 'Alerts'
+  | 'Database'
+  | 'Capacity'
+  | 'Fleet'
+  | 'Local worker'
+  | 'Connections'
+  | 'Settings'
 
 export const navigation = (page: Page): Locator => page.getByRole('navigation', { name: 'Navigation' })
 

@@ -23,7 +23,8 @@ export interface TestWorker {
 /** A folder that is removed after the test. */
 export function temporaryDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'taskdeck-pool-'))
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  // A handler that is still being stopped may write into it meanwhile.
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }))
   return dir
 }
 
