@@ -69,7 +69,7 @@ describe('a preview', () => {
   it('tells a figure that is missing from a moment at which nothing was read', () => {
     const failureRate = [0.5, 0.5, 0.5, ...repeated(60, null)]
     const share: AlertRuleDraft = { ...rule, signal: 'failureRate', above: 0.1, clearAt: 0.1 }
-    const ended5m = failureRate.map((rate) => rate === null ? null : 100)
+    const ended5m = failureRate.map((rate) => (rate === null ? null : 100))
     const unread = previewOf(share, historyOf({ failureRate, ended5m, depth: [1, 1, 1, ...repeated(60, null)] }), [])
     const read = previewOf(share, historyOf({ failureRate, ended5m, depth: repeated(63, 1) }), [])
     expect(unread.firings).toMatchObject([{ until: null }])
