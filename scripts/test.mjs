@@ -19,17 +19,23 @@ import { ensureSystemPackages } from './system-packages.mjs'
 
 const minuteMs = 60_000
 
+/** They may have to wait for the processor for long. */
+const whenIdle = { background: true, deadlineMs: 15 * minuteMs }
+
 /*
- * In the order of the report. `packages`: groups of system-packages.mjs. Those of the text alone run in the background, one by one; the others,
- * which wait for half of their time, one after the other before them. Each can be asked for by itself.
+ * In the order of the report. `packages`: groups of system-packages.mjs. Those that only compute run in the background, one by one; the others,
+ * which wait for much of their time, one after the other before them. Each can be asked for by itself.
  */
 const checks = [
   { name: 'build', run: async () => (await ensureBuild(), { passed: 1 }) },
+  {
+    ...{ name: 'unit', background: true },
+    run: () => vitest(['--project', 'main', '--project', 'renderer'], whenIdle)
+  },
   { name: 'format', background: true, run: () => tool('prettier', ['--check', '.', '--log-level', 'warn']) },
   { name: 'lint', background: true, run: () => tool('eslint', ['.', '--max-warnings', '0']) },
-  { name: 'layers', background: true, run: () => background(['scripts/layers.mjs']) },
+  { name: 'layers', background: true, run: () => node(['scripts/layers.mjs']) },
   { name: 'types', background: true, run: () => tool('vue-tsc', ['--build']) },
-  { name: 'unit', run: () => vitest(['--project', 'main', '--project', 'renderer']) },
   { name: 'databases', packages: ['mariadb', 'clocks'], run: () => vitest(['--project', 'databases']) },
   { name: 'e2e', packages: ['mariadb', 'compiler', 'browsers'], run: endToEnd }
 ]
@@ -108,24 +114,24 @@ function step(command, args, { env = {}, ...more }) {
   return run(command, args, { env: toolEnv(env), show: options.verbose, ...more })
 }
 
-/** One check that passes when its command does. It may have to wait for the processor for long. */
-async function background(args) {
-  const { code, output } = await step(toolNode(), args, { deadlineMs: 15 * minuteMs, background: true })
+/** One check that passes when its command does. */
+async function node(args) {
+  const { code, output } = await step(toolNode(), args, whenIdle)
   return code === 0 ? { passed: 1, output } : { failed: 1, output }
 }
 
 function tool(name, args) {
-  return background([toolScript(name), ...args])
+  return node([toolScript(name), ...args])
 }
 
 /** Counts come from vitest's own report: a run without a test, or that ends badly in another way, is a failure. */
-async function vitest(args, { before = [], env = {}, deadlineMs = 8 * minuteMs } = {}) {
+async function vitest(args, { before = [], deadlineMs = 8 * minuteMs, ...more } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'taskdeck-test-'))
   const report = join(dir, 'report.json')
   try {
     const line = [...before, toolNode(), toolScript('vitest'), 'run', ...args]
     line.push('--reporter=default', '--reporter=json', `--outputFile.json=${report}`)
-    const { code, output, leftBehind } = await step(line[0], line.slice(1), { deadlineMs, env })
+    const { code, output, leftBehind } = await step(line[0], line.slice(1), { deadlineMs, ...more })
     const counts = count(code, report)
     if (leftBehind) counts.failed += 1
     return { ...counts, output: [output.trim(), counts.note].filter(Boolean).join('\n') }
