@@ -24,7 +24,7 @@ export async function emptyWindow(): Promise<MeasuredWindow> {
   const began = performance.now()
   const app = await _electron.launch({
     executablePath: join(process.env['ELECTRON_OVERRIDE_DIST_PATH'] ?? '', 'electron'),
-    args: [join(import.meta.dirname, 'empty-window.cjs'), '--disable-gpu'],
+    args: [join(import.meta.dirname, 'empty-window.mjs'), '--disable-gpu'],
     chromiumSandbox: !isRoot,
     timeout: paintDeadlineMs
   })
