@@ -23,7 +23,7 @@ const minuteMs = 60_000
 const whenIdle = { background: true, deadlineMs: 15 * minuteMs }
 
 /*
- * In the order of the report. `packages`: groups of system-packages.mjs. Those that only compute run in the background, one by one; the others,
+ * In the order of the report. `packages`: groups of system-packages.mjs. Those that only compute run in the background, two at a time; the others,
  * which wait for much of their time, one after the other before them. Each can be asked for by itself.
  */
 const checks = [
@@ -69,11 +69,12 @@ async function testAll(chosen) {
   for (const { reason } of installed) if (reason) throw reason
   if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // meanwhile; the check itself reports it
   const results = new Map()
-  const performAll = async (some) => {
-    for (const check of some) results.set(check, await perform(check))
+  const performAll = async (queue) => {
+    for (let check = queue.shift(); check; check = queue.shift()) results.set(check, await perform(check))
   }
-  const isBehind = ({ background }) => background
-  await Promise.all([performAll(chosen.filter(isBehind)), performAll(chosen.filter((check) => !isBehind(check)))])
+  const behind = chosen.filter(({ background }) => background)
+  const before = chosen.filter(({ background }) => !background)
+  await Promise.all([performAll(before), performAll(behind), performAll(behind)])
 
   say('')
   let passed = 0
