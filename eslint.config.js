@@ -4,6 +4,8 @@ import { defineConfigWithVueTs, vueTsConfigs } from '@vue/eslint-config-typescri
 
 export default defineConfigWithVueTs(
   { ignores: ['out/**', 'dist/**', 'node_modules/**', '.cache/**', 'coverage/**', 'resources/**'] },
+  // There while electron-vite reads its configuration.
+  { ignores: ['electron.vite.config.ts.*.mjs'] },
   pluginVue.configs['flat/recommended'],
   vueTsConfigs.recommendedTypeChecked,
   prettier,
