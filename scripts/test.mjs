@@ -19,23 +19,20 @@ import { ensureSystemPackages } from './system-packages.mjs'
 
 const minuteMs = 60_000
 
-/** They may have to wait for the processor for long. */
+/** Checks of the text may have to wait for the processor for long. */
 const whenIdle = { background: true, deadlineMs: 15 * minuteMs }
 
 /*
- * In the order of the report. `packages`: groups of system-packages.mjs. Those that only compute run in the background, two at a time; the others,
+ * In the order of the report. `packages`: groups of system-packages.mjs. Those of the text alone run in the background, one by one; the others,
  * which wait for much of their time, one after the other before them. Each can be asked for by itself.
  */
 const checks = [
   { name: 'build', run: async () => (await ensureBuild(), { passed: 1 }) },
-  {
-    ...{ name: 'unit', background: true },
-    run: () => vitest(['--project', 'main', '--project', 'renderer'], whenIdle)
-  },
   { name: 'format', background: true, run: () => tool('prettier', ['--check', '.', '--log-level', 'warn']) },
   { name: 'lint', background: true, run: () => tool('eslint', ['.', '--max-warnings', '0']) },
   { name: 'layers', background: true, run: () => node(['scripts/layers.mjs']) },
   { name: 'types', background: true, run: () => tool('vue-tsc', ['--build']) },
+  { name: 'unit', run: () => vitest(['--project', 'main', '--project', 'renderer']) },
   { name: 'databases', packages: ['mariadb', 'clocks'], run: () => vitest(['--project', 'databases']) },
   { name: 'e2e', packages: ['mariadb', 'compiler', 'browsers'], run: endToEnd }
 ]
@@ -69,12 +66,12 @@ async function testAll(chosen) {
   for (const { reason } of installed) if (reason) throw reason
   if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // meanwhile; the check itself reports it
   const results = new Map()
-  const performAll = async (queue) => {
-    for (let check = queue.shift(); check; check = queue.shift()) results.set(check, await perform(check))
+  const performAll = async (some) => {
+    for (const check of some) results.set(check, await perform(check))
   }
   const behind = chosen.filter(({ background }) => background)
   const before = chosen.filter(({ background }) => !background)
-  await Promise.all([performAll(before), performAll(behind), performAll(behind)])
+  await Promise.all([performAll(before), performAll(behind)])
 
   say('')
   let passed = 0
