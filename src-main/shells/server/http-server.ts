@@ -63,7 +63,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     if (status) return endSocket(socket, status)
     sockets.handleUpgrade(request, socket, head, (webSocket) => attach(webSocket, options.servePage))
   })
-  server.on('clientError', (_error, socket: Duplex) => endSocket(socket, 400))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // A browser opens sockets in advance: what nobody asked for would be taken for the answer to the request that it sends just now.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return void socket.destroy()
+    endSocket(socket, 400)
+  })
   return { port, close: () => close(server, sockets) }
 }
 
