@@ -273,7 +273,7 @@ function yieldToOthers(pid) {
     // A Linux that schedules sessions as groups weighs the priority of the group alone: sched(7), autogroup.
     if (existsSync(`/proc/${pid}/autogroup`)) writeFileSync(`/proc/${pid}/autogroup`, '19')
   } catch (error) {
-    if (!['ESRCH', 'ENOENT', 'EACCES', 'EPERM'].includes(error.code)) throw error
+    if (!['ESRCH', 'ENOENT', 'EACCES', 'EPERM'].includes(error.info?.code ?? error.code)) throw error
   }
 }
 
