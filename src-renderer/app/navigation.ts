@@ -9,7 +9,7 @@ import {
   IconServer2,
   IconSettings,
   IconStack2
-} from '@tabler/icons-vue'
+} from '@/shared/icons/index.ts'
 import type { Component } from 'vue'
 import type { RouteLocationRaw } from 'vue-router'
 

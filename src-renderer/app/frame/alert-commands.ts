@@ -1,4 +1,4 @@
-import { IconAlertTriangle, IconBellOff, IconBellPlus, IconSend } from '@tabler/icons-vue'
+import { IconAlertTriangle, IconBellOff, IconBellPlus, IconSend } from '@/shared/icons/index.ts'
 import { useI18n } from 'vue-i18n'
 import { useAlertsStore } from '@/state/alerts-store.ts'
 import { useConnectionsStore } from '@/state/connections-store.ts'

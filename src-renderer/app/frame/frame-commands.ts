@@ -7,7 +7,7 @@ import {
   IconSend,
   IconSun,
   IconSunMoon
-} from '@tabler/icons-vue'
+} from '@/shared/icons/index.ts'
 import { useI18n } from 'vue-i18n'
 import type { Settings } from '@contract'
 import { useAppStore } from '@/state/app-store.ts'

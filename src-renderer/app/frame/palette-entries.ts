@@ -1,4 +1,4 @@
-import { IconChartLine, IconHash, IconListDetails, IconServer2 } from '@tabler/icons-vue'
+import { IconChartLine, IconHash, IconListDetails, IconServer2 } from '@/shared/icons/index.ts'
 import { computed, type ComputedRef, type Ref } from 'vue'
 import { useI18n } from 'vue-i18n'
 import { useConnectionsStore } from '@/state/connections-store.ts'
