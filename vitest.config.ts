@@ -61,8 +61,8 @@ export default defineConfig({
           globalSetup: ['test/support/global-mariadb.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // A file waits for half of its time; more than two beside each other and the database are slower on two cores.
-          maxWorkers: 2,
+          // A file waits for more than a third of its time: three keep two cores busy.
+          maxWorkers: 3,
           isolate: false // as above; each file has a database of its own
         }
       }

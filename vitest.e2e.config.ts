@@ -28,7 +28,6 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 90_000,
     isolate: false, // a process for each file would read Playwright and the contract again
-    // A spec waits for half of its time; more than two beside each other are slower on two cores.
-    maxWorkers: 2
+    maxWorkers: 3 // a spec waits for a third of its time
   }
 })

@@ -123,7 +123,7 @@ function tool(name, args) {
 }
 
 /** Counts come from vitest's own report: a run without a test, or that ends badly in another way, is a failure. */
-async function vitest(args, { before = [], deadlineMs = 8 * minuteMs, ...more } = {}) {
+async function vitest(args, { before = [], deadlineMs = 10 * minuteMs, ...more } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'taskdeck-test-'))
   const report = join(dir, 'report.json')
   try {
