@@ -31,10 +31,16 @@ registerTheme('taskdeck-light', echartsTheme('light'))
 export function useChart(element: Ref<HTMLElement | null>, option: Ref<EChartsCoreOption>): ShallowRef<ECharts | null> {
   const chart = shallowRef<ECharts | null>(null)
   let frame = 0
-  const observer = new ResizeObserver(() => chart.value?.resize())
+  let isDrawn = false
+  // It tells the first size in the frame of the mount: drawn before, all would be laid out and drawn twice.
+  const observer = new ResizeObserver(() => {
+    chart.value?.resize()
+    if (!isDrawn) draw()
+  })
 
   function draw(): void {
     frame = 0
+    isDrawn = true
     chart.value?.setOption(option.value, { replaceMerge: ['series'], lazyUpdate: false })
   }
   function drawSoon(): void {
@@ -45,7 +51,6 @@ export function useChart(element: Ref<HTMLElement | null>, option: Ref<EChartsCo
     if (!element.value) return
     chart.value = init(element.value, `taskdeck-${themeName.value}`, { renderer: 'canvas' })
     observer.observe(element.value)
-    draw()
   })
   watch(option, drawSoon)
   watch(themeName, (name) => {

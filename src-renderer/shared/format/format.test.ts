@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { bytes, clockOrDay, count, duration, percent, shortCount, shortDuration, stamp } from './format.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { bytes, clockOrDay, count, duration, localStamp, percent, shortCount, shortDuration, stamp } from './format.ts'
 
 const plain = (text: string): string => text.replaceAll('\u2009', ' ')
 
@@ -60,5 +60,23 @@ describe('format', () => {
     expect(shortDuration(0)).toBe('0')
     expect(plain(bytes(1_536))).toBe('1.5 KiB')
     expect(plain(bytes(0))).toBe('0 B')
+  })
+})
+
+describe('a moment in the reader’s own zone', () => {
+  const zone = process.env['TZ']
+  afterEach(() => {
+    if (zone === undefined) delete process.env['TZ']
+    else process.env['TZ'] = zone
+  })
+
+  it.each([
+    ['UTC', '2026-03-12 14:02:31 GMT'],
+    ['Asia/Shanghai', '2026-03-12 22:02:31 GMT+8'],
+    ['Asia/Kathmandu', '2026-03-12 19:47:31 GMT+5:45'],
+    ['America/St_Johns', '2026-03-12 11:32:31 GMT-2:30']
+  ])('of %s is %s', (name, text) => {
+    process.env['TZ'] = name
+    expect(localStamp(Date.UTC(2026, 2, 12, 14, 2, 31))).toBe(text)
   })
 })

@@ -70,14 +70,19 @@ export const clock = (at: Maybe): string => (isUnknown(at) ? unknown : part(at, 
 export const clockSeconds = (at: Maybe): string => (isUnknown(at) ? unknown : part(at, 11, 19))
 /** 2026-03-12 14:02:31 UTC. */
 export const stamp = (at: Maybe): string => (isUnknown(at) ? unknown : `${part(at, 0, 10)} ${part(at, 11, 19)} UTC`)
-/** The reader's own zone, for a tooltip beside `stamp`. */
+/** The reader's own zone, for a tooltip beside `stamp`: 2026-03-12 19:32:31 GMT+5:30. */
 export function localStamp(at: Maybe): string {
   if (isUnknown(at)) return unknown
   const date = new Date(at)
-  const zone = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' }).formatToParts(date)
-  const name = zone.find((piece) => piece.type === 'timeZoneName')?.value ?? ''
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${name}`
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+  return `${day} ${time} ${zoneName(-date.getTimezoneOffset())}`
+}
+/** Minutes ahead of UTC. `Intl` would say the same, at the cost of a formatter a call. */
+function zoneName(offset: number): string {
+  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60]
+  if (offset === 0) return 'GMT'
+  return `GMT${offset < 0 ? '-' : '+'}${hours}${minutes === 0 ? '' : `:${two(minutes)}`}`
 }
 /** 14:02 on the reader's UTC day, otherwise 03-12 14:02. */
 export function clockOrDay(at: Maybe, now: number): string {
