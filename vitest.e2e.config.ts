@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // Server shells that tests start compile their code once for the whole run.
 process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules/.cache/compiled')
 
-const longest = ['day-electron', 'day-server', 'outage', 'bad-files']
+const longest = ['day-electron', 'day-server', 'outage', 'first-start']
 
 /** The longest files first: begun last, one would run alone at the end. */
 class LongestFirst extends BaseSequencer {

@@ -7,7 +7,7 @@ import { newDataDir } from './support/build.ts'
 import { connect, unlock, type NewConnection } from './support/connection-form.ts'
 import { eventually } from './support/eventually.ts'
 import { freshness, openConnection, openPage, patient, tile, tileNumber } from './support/operator.ts'
-import { openShell, shellKinds, type OpenShell } from './support/shells.ts'
+import { openShell, type OpenShell } from './support/shells.ts'
 
 let mariadb: TestMariaDb
 beforeAll(async () => {
@@ -15,14 +15,15 @@ beforeAll(async () => {
 })
 afterAll(() => mariadb?.stop())
 
-describe.each(shellKinds)('a database that goes away in the %s shell', (kind) => {
+// What notices it and what says it, app and page, are the same in both shells.
+describe('a database that goes away', () => {
   const dataDir = newDataDir()
   let connection: NewConnection
   let shell: OpenShell
   let page: Page
   beforeAll(async () => {
     const { host, port, user, password } = mariadb
-    const database = `e2e_${kind}`
+    const database = 'e2e'
     await mariadb.createDatabase(database)
     connection = { name: 'orders', host, port, user, password, database }
     await open()
@@ -34,7 +35,7 @@ describe.each(shellKinds)('a database that goes away in the %s shell', (kind) =>
   })
 
   async function open(): Promise<void> {
-    shell = await openShell(kind, { dataDir })
+    shell = await openShell('server', { dataDir })
     page = patient(shell.page)
   }
   const reloads = (): Promise<unknown> => page.evaluate(() => Reflect.get(window, 'sameDocument'))
