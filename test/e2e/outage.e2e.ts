@@ -9,6 +9,9 @@ import { eventually } from './support/eventually.ts'
 import { freshness, openConnection, openPage, patient, tile, tileNumber } from './support/operator.ts'
 import { openShell, type OpenShell } from './support/shells.ts'
 
+/** A try may meet a server that accepts and does not answer yet: 10 s for it, and 30 s to the next one. */
+const backMs = { timeout: 80_000 }
+
 let mariadb: TestMariaDb
 beforeAll(async () => {
   mariadb = await startPrivateMariaDb()
@@ -16,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => mariadb?.stop())
 
 // What notices it and what says it, app and page, are the same in both shells.
-describe('a database that goes away', () => {
+describe('a database that goes away', { timeout: 180_000 }, () => {
   const dataDir = newDataDir()
   let connection: NewConnection
   let shell: OpenShell
@@ -65,7 +68,7 @@ describe('a database that goes away', () => {
 
   it('is live again by itself when it is back, and its worker goes on', async () => {
     await mariadb.restart()
-    await eventually(() => freshness(page).innerText(), { timeout: 40_000 }).toMatch(/^live/)
+    await eventually(() => freshness(page).innerText(), backMs).toMatch(/^live/)
     const seen = new Set<number | null>()
     await eventually(async () => seen.add(await tileNumber(page, 'Depth')).size).toBeGreaterThanOrEqual(2)
     await eventually(() => tileNumber(page, 'Workers alive')).toBe(1)
@@ -86,7 +89,7 @@ describe('a database that goes away', () => {
     await page.getByText(/^Last known picture, .* old\.$/).waitFor()
     expect(await tileNumber(page, 'Depth')).not.toBeNull()
     await mariadb.restart()
-    await eventually(() => freshness(page).innerText(), { timeout: 40_000 }).toMatch(/^live/)
+    await eventually(() => freshness(page).innerText(), backMs).toMatch(/^live/)
     expect(shell.problems).toEqual([])
   })
 })
