@@ -9,6 +9,9 @@ export interface LaneScale {
   readonly pitch: number
 }
 
+/** Beside the lanes; fits an id that nobody chose, of a host with a short name. */
+export const namesWidth = 148
+
 /** Above the first lane and below the last one. */
 export const lanePad = 3
 const tallest = 10
