@@ -4,8 +4,8 @@ import { defineConfigWithVueTs, vueTsConfigs } from '@vue/eslint-config-typescri
 import ts from 'typescript'
 
 /*
- * The linter hands TypeScript the script of a component when it comes to it. Where the file as TypeScript read it before imports something else, as
- * a whole component does, the program is built anew for each of them: 30 s of processor time. So it reads the scripts alone as well.
+ * TypeScript would read template and style of a component as code too, find other imports than in the script that the linter hands it later, and
+ * build the program anew for each component: 30 s of processor time. So it reads the scripts alone.
  */
 const readFile = ts.sys.readFile
 ts.sys.readFile = (path, encoding) => {

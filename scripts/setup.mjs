@@ -233,8 +233,8 @@ export function run(
 ) {
   return new Promise((done) => {
     const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...ownGroup })
-    if (background && child.pid !== undefined) yieldToOthers(child.pid)
     steps.add(child)
+    if (background && child.pid !== undefined) yieldToOthers(child.pid)
     const chunks = []
     const keep = (chunk) => {
       chunks.push(chunk)
@@ -266,14 +266,14 @@ export function run(
   })
 }
 
-/** Before it has started others, which inherit it. It is no error when it has ended already or may not. */
+/** Before it has started others, which inherit it. Where it may not, or has ended already, the step is only not as polite. */
 function yieldToOthers(pid) {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW)
     // A Linux that schedules sessions as groups weighs the priority of the group alone: sched(7), autogroup.
     if (existsSync(`/proc/${pid}/autogroup`)) writeFileSync(`/proc/${pid}/autogroup`, '19')
-  } catch (error) {
-    if (!['ESRCH', 'ENOENT', 'EACCES', 'EPERM'].includes(error.info?.code ?? error.code)) throw error
+  } catch {
+    // Systems refuse it in many ways: no such process, no right, a read-only /proc, too often in a while.
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { alertSignals, type AlertSignal, type MetricName } from '../kernel/index.ts'
+import { alertSignals, enoughAttempts, type AlertSignal, type MetricName } from '../kernel/index.ts'
 import { metricsOf, signalValue } from './signals.ts'
 
 type Values = Partial<Record<MetricName, number>>
@@ -10,7 +10,7 @@ describe('the value of a signal', () => {
   it.each([
     ['oldestMs', { oldestMs: 7 }, 7],
     ['failureRate', { failureRate: 0.25, ended5m: 10 }, 0.25],
-    ['failureRate', { failureRate: 1, ended5m: 9 }, 0],
+    ['failureRate', { failureRate: 0, ended5m: 1 }, 0],
     ['poolUse', { poolUse: 0.9 }, 0.9],
     ['databaseUse', { databaseUse: 0.8 }, 0.8],
     ['claimP95', { claimP95: 210 }, 210],
@@ -31,6 +31,12 @@ describe('the value of a signal', () => {
     expect(valueOf('growth', { in1m: 5 })).toBeNull()
     expect(valueOf('progressStopped', { 'depth.RUNNING': 3 })).toBeNull()
     expect(valueOf('oldestMs', { oldestMs: NaN })).toBeNull()
+    expect(valueOf('failureRate', { ended5m: 0 })).toBeNull()
+  })
+
+  it('is unknown when too few attempts ended for a rate: their failures neither fire nor end anything', () => {
+    expect(valueOf('failureRate', { failureRate: 1, ended5m: 9 })).toBeNull()
+    expect(valueOf('failureRate', { failureRate: 1 / 9, ended5m: 9 })).toBeNull()
   })
 
   it('of a rise is the difference to five minutes before, and unknown without that', () => {
@@ -41,7 +47,7 @@ describe('the value of a signal', () => {
 
   it('needs no other metric than those it names', () => {
     for (const signal of alertSignals) {
-      const named = Object.fromEntries(metricsOf(signal).map((metric) => [metric, 1])) as Values
+      const named = Object.fromEntries(metricsOf(signal).map((metric) => [metric, enoughAttempts])) as Values
       expect(valueOf(signal, named, named)).not.toBeNull()
     }
   })

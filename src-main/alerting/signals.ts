@@ -14,8 +14,8 @@ export const riseWindowMs = 300_000
 
 interface Formula {
   readonly metrics: readonly MetricName[]
-  /** Of all metrics, in their order; called only when all are known. */
-  readonly value: (...metrics: number[]) => number
+  /** Of all metrics, in their order; called only when all are known. null: they say nothing. */
+  readonly value: (...metrics: number[]) => number | null
   /** Less its value at the earlier moment. */
   readonly rise?: true
 }
@@ -27,7 +27,7 @@ const formulas: Record<Exclude<AlertSignal, 'blindMs'>, Formula> = {
   oldestMs: itself('oldestMs'),
   failureRate: {
     metrics: ['failureRate', 'ended5m'],
-    value: (rate = 0, ended = 0) => (ended < enoughAttempts ? 0 : rate)
+    value: (rate = 0, ended = 0) => (rate === 0 || ended >= enoughAttempts ? rate : null)
   },
   recoveredRise: { ...itself('recovered5m'), rise: true },
   workersSilent: { metrics: ['workersKnown', 'workersAlive'], value: (known = 0, alive = 0) => known - alive },

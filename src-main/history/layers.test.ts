@@ -48,7 +48,7 @@ describe('buckets', () => {
 describe('rules', () => {
   it('keep the last of counts, the highest of ages and the average of the rest', () => {
     expect(['depth', 'depth.QUEUED', 'workersAlive', 'recovered5m'].map(ruleOf)).toEqual(Array(4).fill('last'))
-    expect(ruleOf('oldestMs')).toBe('max')
+    expect(['oldestMs', 'ended5m'].map(ruleOf)).toEqual(['max', 'max'])
     expect(['failureRate', 'in1m', 'pickup.p95'].map(ruleOf)).toEqual(Array(3).fill('average'))
   })
 })

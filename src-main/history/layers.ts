@@ -24,11 +24,11 @@ export type Rule = 'average' | 'last' | 'max'
 
 /**
  * How many values become one. Counts keep the last, so that a chart shows a number that the database had; the oldest
- * age keeps the highest, so that a short stall is seen in a wide range; rates, throughput and percentiles are averaged.
+ * age and the attempts behind a rate keep the highest, so that what was short is seen in a wide range; rates, throughput and percentiles are averaged.
  */
 export function ruleOf(metric: string): Rule {
-  if (metric === ('oldestMs' satisfies MetricName)) return 'max'
-  return /^(depth|workers|recovered|ended)/.test(metric) ? 'last' : 'average'
+  if ((['oldestMs', 'ended5m'] satisfies MetricName[]).some((one) => one === metric)) return 'max'
+  return /^(depth|workers|recovered)/.test(metric) ? 'last' : 'average'
 }
 
 export interface Buckets {

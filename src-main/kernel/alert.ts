@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
-/** Fewer attempts than this in 5 minutes say nothing about a rate. */
+/** With fewer attempts than this in 5 minutes one failure more or less decides about a rate. */
 export const enoughAttempts = 10
 
 /** What a rule can watch. Each is one number computed from points of the queue; what cannot be known has no number and changes nothing. */
 export const alertSignals = [
   /** Age of the longest due task, ms. */
   'oldestMs',
-  /** Share of attempts of the last 5 min that failed for good, 0 to 1; 0 when fewer than `enoughAttempts` ended. */
+  /** Share of attempts of the last 5 min that failed for good, 0 to 1; unknown when some did and fewer than `enoughAttempts` ended. */
   'failureRate',
   /** Expired leases recovered in the last 5 min, less those of the 5 min before. */
   'recoveredRise',

@@ -98,8 +98,7 @@ describe('who may speak to it', () => {
 
   it('does not wait for ever for a request', async () => {
     const slow = await sendRaw(server.port, `GET /health HTTP/1.1\r\nHost: ${host}\r\nX-Slow:`, 12_000)
-    expect([0, 408, 400]).toContain(slow.status)
-    expect(slow.text).not.toContain(' 200 ')
+    expect(slow).toMatchObject({ status: 0, text: '' })
   })
 
   it('refuses what a page of another site sends', async () => {

@@ -130,6 +130,7 @@ const firesIn = async (rule: AlertRule, metric: MetricName): Promise<void> => {
 async function keepCausing<T>(cause: () => Promise<unknown>, wanted: Promise<T>): Promise<T> {
   let isThere = false
   const there = wanted.finally(() => (isThere = true))
+  there.catch(() => undefined) // told below
   for (let seq = 0; !isThere;) {
     await cause()
     const next = tick((_reading, one) => one.seq > seq).then((one) => (seq = one.seq))

@@ -87,6 +87,17 @@ describe('KnownGroups', () => {
     expect(known.fresh(['a'])).toBeUndefined()
   })
 
+  it('does not trust a look that was under way when it was told to forget', async () => {
+    const known = new KnownGroups(clock)
+    const runner = slow([due(0, 'a')], 10)
+    const looking = known.look(runner, ['a'])
+    known.forget()
+    await looking
+    expect(known.fresh(['a'])).toBeUndefined()
+    await known.look(runner, ['a'])
+    expect(known.fresh(['a'])).toHaveLength(1)
+  })
+
   it('goes on from the floor of a claim and forgets groups that gave out', async () => {
     const known = new KnownGroups(clock)
     const groups = await known.look(slow([due(0, 'a'), due(1, 'a'), due(2, 'a')], 10), ['a'])

@@ -14,7 +14,7 @@ export interface ClaimGroup {
 /** A row that comes late or back-dated below a floor, or in a group that was empty, waits at most this long (ms). */
 const longestBlindnessMs = 250
 
-/** Looking for groups may take this part of the time: it costs 0.2 ms, or 20 under a purge that lags. */
+/** A look may take this part of the time: the groups cost 0.2 ms, or 20 under a purge that lags; the policies are one statement more. */
 const scanShare = 1 / 20
 
 /** Jumps to the first entry of the next group: one dive into the index, however many tasks the groups hold. */
@@ -58,15 +58,21 @@ const filledUp = (type: string): string => type.padEnd(taskLimits.typeLength)
 
 /** What one store knows of the groups, and of the policies that limit them, between two looks. */
 export class KnownGroups {
-  /** As old as the groups. */
-  policies = EffectivePolicies.none
   private readonly clock: Clock
+  private limits = EffectivePolicies.none
   private groups: readonly ClaimGroup[] = []
   private types = ''
   private staleAt = Number.NEGATIVE_INFINITY
+  /** How often it was told to forget: a look that was under way then is old already. */
+  private forgotten = 0
 
   constructor(clock: Clock) {
     this.clock = clock
+  }
+
+  /** As old as the groups. */
+  get policies(): EffectivePolicies {
+    return this.limits
   }
 
   /** Still worth using for these types; undefined when it is time to look again. */
@@ -77,13 +83,15 @@ export class KnownGroups {
 
   async look(runner: SqlRunner, types: readonly string[]): Promise<readonly ClaimGroup[]> {
     const began = this.clock.monotonic()
+    const { forgotten } = this
     const groups = await findGroups(runner, types)
     // Known together or not at all: groups whose limits could not be read would be claimed from without their gates.
-    if (groups.length > 0) this.policies = await effectivePolicies(runner)
+    if (groups.length > 0) this.limits = await effectivePolicies(runner)
     const ended = this.clock.monotonic()
     this.groups = groups
     this.types = types.join(' ')
-    this.staleAt = ended + Math.min(longestBlindnessMs, (ended - began) / scanShare)
+    const usableMs = Math.min(longestBlindnessMs, (ended - began) / scanShare)
+    this.staleAt = forgotten === this.forgotten ? ended + usableMs : Number.NEGATIVE_INFINITY
     return groups
   }
 
@@ -92,8 +100,9 @@ export class KnownGroups {
     this.groups = this.groups.flatMap((group) => (used.has(group) ? (used.get(group) ?? []) : [group]))
   }
 
-  /** This process itself has just made a task claimable. */
+  /** This process itself has just made a task claimable, or changed a policy. */
   forget(): void {
+    this.forgotten++
     this.staleAt = Number.NEGATIVE_INFINITY
   }
 }

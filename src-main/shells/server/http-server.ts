@@ -64,7 +64,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     sockets.handleUpgrade(request, socket, head, (webSocket) => attach(webSocket, options.servePage))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // A browser opens sockets in advance: what nobody asked for would be taken for the answer to the request that it sends just now.
+    // A browser opens sockets in advance: what nobody asked for would be taken for the answer to the request that it sends just now. A
+    // request that came half in all that time has no answer either.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return void socket.destroy()
     endSocket(socket, 400)
   })

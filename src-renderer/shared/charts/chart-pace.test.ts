@@ -14,6 +14,7 @@ const picture = (change: Partial<ChartPicture> = {}): ChartPicture => ({
   from: 0,
   to: 100_000,
   marks: [],
+  unit: 'plain',
   log: false,
   selection: null,
   ...change
@@ -35,7 +36,11 @@ describe('looksTheSame', () => {
     for (const change of [
       { from: -50_000 },
       { lines: [line(values.map((value) => value + 1))] },
+      { lines: [line(values.map((value, i) => (i === 10 ? 0 : value)))] },
+      { lines: [line(values.map((value, i) => (i === 90 ? 0 : value)))] },
       { lines: [{ ...line(values), colour: 'red' }] },
+      { lines: [{ ...line(values), area: true }] },
+      { unit: 'ms' },
       { lines: [line(values), line(values)] },
       { lines: [line([])] },
       { threshold: { value: 5, label: '' } },
@@ -52,6 +57,9 @@ describe('looksTheSame', () => {
 
   it('draws what has no size yet, and the first points of a series', () => {
     expect(looksTheSame(drawn, drawn, 0)).toBe(false)
-    expect(looksTheSame(picture({ lines: [line([])] }), picture({ lines: [line([1])] }), widthPx)).toBe(false)
+    const [none, one] = [picture({ lines: [line([])] }), picture({ lines: [line([1])] })]
+    expect(looksTheSame(none, one, widthPx)).toBe(false)
+    expect(looksTheSame(one, none, widthPx)).toBe(false)
+    expect(looksTheSame(none, picture({ lines: [line([])] }), widthPx)).toBe(true)
   })
 })

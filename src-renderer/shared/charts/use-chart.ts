@@ -31,26 +31,28 @@ registerTheme('taskdeck-light', echartsTheme('light'))
 export function useChart(element: Ref<HTMLElement | null>, option: Ref<EChartsCoreOption>): ShallowRef<ECharts | null> {
   const chart = shallowRef<ECharts | null>(null)
   let frame = 0
-  let isDrawn = false
-  // It tells the first size in the frame of the mount: drawn before, all would be laid out and drawn twice.
+  // It tells the first size in the frame of the mount: made before, all would be laid out and drawn twice.
   const observer = new ResizeObserver(() => {
-    chart.value?.resize()
-    if (!isDrawn) draw()
+    if (chart.value) chart.value.resize()
+    else begin()
   })
 
+  function begin(): void {
+    if (!element.value) return
+    chart.value = init(element.value, `taskdeck-${themeName.value}`, { renderer: 'canvas' })
+    draw()
+  }
   function draw(): void {
+    cancelAnimationFrame(frame)
     frame = 0
-    isDrawn = true
     chart.value?.setOption(option.value, { replaceMerge: ['series'], lazyUpdate: false })
   }
   function drawSoon(): void {
-    if (frame === 0) frame = requestAnimationFrame(draw)
+    if (chart.value && frame === 0) frame = requestAnimationFrame(draw)
   }
 
   onMounted(() => {
-    if (!element.value) return
-    chart.value = init(element.value, `taskdeck-${themeName.value}`, { renderer: 'canvas' })
-    observer.observe(element.value)
+    if (element.value) observer.observe(element.value)
   })
   watch(option, drawSoon)
   watch(themeName, (name) => {
