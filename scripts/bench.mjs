@@ -21,7 +21,7 @@ await runCommand(async () => {
   const names = commandsIn(kind, folder)
   if (!names.includes(name))
     throw new SetupError(
-      `${name ? `there is no ${kind} "${name}"` : `which one?`} Use: npm run ${kind} -- ${names.join('|')} [--json]`,
+      `${name ? `There is no ${kind} "${name}".` : `Which one?`}\nUsage: npm run ${kind} -- ${names.join('|')} [--json]`,
       { exitCode: 2 }
     )
   const inWindow = kind === 'bench' && name === 'app'

@@ -9,7 +9,7 @@ const tick = (connectionId: string, seq: number): AppEvent => ({
   kind: 'tick',
   tick: { connectionId, seq, reading, points: [] }
 })
-const line = (message: string): WorkerLogLine => ({ at: 0, level: 'info', message, taskId: null })
+const line = (message: string): WorkerLogLine => ({ seq: 1, at: 0, level: 'info', message, taskId: null })
 /** No pause between two rounds of reading. */
 const instant: Clock = { ...systemClock, sleep: () => Promise.resolve() }
 const next = async (events: AsyncGenerator<AppEvent, void>): Promise<AppEvent | void> => (await events.next()).value

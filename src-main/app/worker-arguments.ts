@@ -102,7 +102,9 @@ function parse(args: readonly string[]) {
 
 function parseConnection(text: string | undefined, cwd: string): WorkerArguments['connection'] {
   if (text === undefined || text === '') {
-    throw invalid('Name the queue: set TASKDECK_CONNECTION, or give --connection, to mysql://... or sqlite:PATH.')
+    throw invalid(
+      'Name the queue: set TASKDECK_CONNECTION, or give --connection, to mysql://... or sqlite:PATH. All options: npm run worker -- --help'
+    )
   }
   if (text.startsWith('sqlite:')) {
     const path = text.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')

@@ -220,6 +220,8 @@ export const localWorkerView = z.object({
 export type LocalWorkerView = z.infer<typeof localWorkerView>
 
 export const workerLogLine = z.object({
+  /** Grows by one a line: an event may tell again what `localWorker.log` has told. */
+  seq: z.int(),
   at: z.number(),
   level: z.enum(['debug', 'info', 'warn', 'error']),
   message: z.string(),

@@ -29,7 +29,7 @@ describe('dispatch', () => {
   })
 
   it('keeps the last thousand lines of the worker log', () => {
-    const line = (n: number) => ({ at: n, level: 'info' as const, message: String(n), taskId: null })
+    const line = (n: number) => ({ seq: n + 1, at: n, level: 'info' as const, message: String(n), taskId: null })
     dispatch({ kind: 'workerLog', lines: Array.from({ length: 990 }, (_, n) => line(n)) })
     dispatch({ kind: 'workerLog', lines: Array.from({ length: 20 }, (_, n) => line(990 + n)) })
     const { log } = useLocalWorkerStore()

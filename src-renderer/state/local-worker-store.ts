@@ -23,7 +23,8 @@ export const useLocalWorkerStore = defineStore('localWorker', () => {
   }
 
   function appendLog(lines: readonly WorkerLogLine[]): void {
-    log.value = [...log.value, ...lines].slice(-keptLines)
+    const lastSeq = log.value.at(-1)?.seq ?? 0
+    log.value = [...log.value, ...lines.filter(({ seq }) => seq > lastSeq)].slice(-keptLines)
   }
 
   async function load(): Promise<void> {

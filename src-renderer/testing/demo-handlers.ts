@@ -122,6 +122,6 @@ export function demoWorkerLog(now: number): WorkerLogLine[] {
   ]
   return Array.from({ length: 60 }, (_, i) => {
     const [level, message, ofTask] = texts[i % texts.length]!
-    return { at: now - (60 - i) * 800, level, message, taskId: ofTask ? String(48_000_400 + i) : null }
+    return { seq: i + 1, at: now - (60 - i) * 800, level, message, taskId: ofTask ? String(48_000_400 + i) : null }
   })
 }

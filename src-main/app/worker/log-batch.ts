@@ -7,13 +7,14 @@ export class LogBatch {
   private readonly redact: (text: string) => string
   private lines: WorkerLogLine[] = []
   private unsent: WorkerLogLine[] = []
+  private lastSeq = 0
 
   constructor(redact: (text: string) => string) {
     this.redact = redact
   }
 
-  add(line: WorkerLogLine): void {
-    const clean = { ...line, message: this.redact(line.message) }
+  add(line: Omit<WorkerLogLine, 'seq'>): void {
+    const clean = { ...line, seq: ++this.lastSeq, message: this.redact(line.message) }
     this.lines = [...this.lines, clean].slice(-keptLines)
     this.unsent = [...this.unsent, clean].slice(-keptLines)
   }

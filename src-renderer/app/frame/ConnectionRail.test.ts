@@ -25,7 +25,7 @@ it('calls no connection well while the app itself does not answer', async () => 
   expect(page.wrapper.find('.connections a').attributes('title')).toContain('not known now')
 })
 
-it('marks a connection whose alerts fire, and counts them at its page until somebody has them', async () => {
+it('marks a connection while its alerts fire, and counts them at its page until somebody has them', async () => {
   page = await mountPage(ConnectionRail, makeScene('failing', 0), '/c/clinic-main/overview', () => 0)
   const main = () => page.wrapper.findAll('.connections a').find((one) => one.text().includes('clinic-main'))!
   const alerts = () => page.wrapper.find('a[href="/c/clinic-main/alerts"]').text()
@@ -34,7 +34,7 @@ it('marks a connection whose alerts fire, and counts them at its page until some
   expect(alerts()).toBe('Alerts3')
   await useAlertsStore().acknowledge('clinic-main', 'now', '')
   await flushPromises()
-  expect(main().find('.health').attributes('aria-label')).toBe('well')
+  expect(main().find('.health').attributes('aria-label')).toBe('needs a look')
   expect(alerts()).toBe('Alerts')
 })
 

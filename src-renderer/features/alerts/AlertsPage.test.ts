@@ -94,6 +94,11 @@ describe('AlertsPage', () => {
     await page.wrapper.find('input[aria-label="Threshold"]').setValue('5 %')
     await page.wrapper.find('input[aria-label="Where it is over"]').setValue('much')
     expect(button('Save').attributes('disabled')).toBeDefined()
+    expect(text()).toContain('not above the threshold')
+    expect(page.wrapper.findAll('.variants button')).toHaveLength(0)
+    await page.wrapper.find('input[aria-label="Where it is over"]').setValue('1 %')
+    await page.wrapper.find('input[aria-label="Threshold"]').setValue('100 %')
+    expect(text()).toContain('The threshold is a figure such as')
   })
 
   it('makes a rule for one type and opens it', async () => {

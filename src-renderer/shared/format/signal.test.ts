@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { alertSignals } from '@contract'
-import { limitText, parseDuration, parseSignal, signalText, signalUnit } from './signal.ts'
+import { limitText, parseDuration, parseSignal, signalText, signalUnit, type SignalUnit } from './signal.ts'
 
 const plain = (text: string): string => text.replaceAll('\u2009', ' ')
 
@@ -13,10 +13,15 @@ describe('an alert figure', () => {
     expect(signalText('claimP95', null)).toBe('–')
   })
 
+  const thresholds: Record<SignalUnit, readonly number[]> = {
+    duration: [0, 250, 95_000, 90_000, 5_400_000],
+    share: [0, 0.1, 0.025, 0.99],
+    count: [0, 200],
+    perMinute: [0, 0.5, 200]
+  }
   it('has a threshold that is read again as it was written', () => {
     for (const signal of alertSignals) {
-      const values = signalUnit[signal] === 'duration' ? [0, 250, 95_000, 90_000, 5_400_000] : [0, 0.1, 0.025, 200]
-      for (const value of values) {
+      for (const value of thresholds[signalUnit[signal]]) {
         expect(parseSignal(signal, limitText(signal, value)), `${signal} ${value}`).toBe(value)
       }
     }
@@ -28,6 +33,7 @@ describe('an alert figure', () => {
     expect(parseSignal('growth', '200 / min')).toBe(200)
     expect(parseSignal('recoveredRise', '10 %')).toBeNull()
     expect(parseSignal('failureRate', 'much')).toBeNull()
+    expect(parseSignal('failureRate', '100 %'), 'nothing is above it').toBeNull()
   })
 })
 

@@ -37,14 +37,14 @@ export function limitText(signal: AlertSignal, value: number): string {
   return unit === 'count' ? String(value) : `${value}${thin}/${thin}min`
 }
 
-/** What was typed as a threshold; null when it is none. A bare number is a percentage, seconds, or a count. */
+/** What was typed as a threshold; null when it is none, or a share that nothing exceeds. A bare number is a percentage, seconds, or a count. */
 export function parseSignal(signal: AlertSignal, text: string): number | null {
   const unit = signalUnit[signal]
   if (unit === 'duration') return parseDuration(text)
   const found = /^\s*(\d+(?:[.,]\d+)?)\s*(%|\/\s*min)?\s*$/.exec(text)
   if (!found) return null
   const value = Number(found[1]?.replace(',', '.'))
-  if (unit === 'share') return found[2] === undefined || found[2] === '%' ? round(value / 100) : null
+  if (unit === 'share') return (found[2] === undefined || found[2] === '%') && value < 100 ? round(value / 100) : null
   return found[2] === '%' ? null : value
 }
 
