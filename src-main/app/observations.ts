@@ -17,6 +17,12 @@ interface SnapshotRange {
   readonly endAt?: number | null
 }
 
+/** What history knows of a range that ends now. */
+export interface SeenWindow extends HistoryWindow {
+  readonly from: number
+  readonly to: number
+}
+
 /** The readings of this run in memory, and those of all runs in history. */
 export class Observations {
   private readonly history: History
@@ -59,7 +65,7 @@ export class Observations {
   async window(
     connectionId: string,
     { rangeMs, ...which }: Omit<HistoryQuery, 'from' | 'to'> & { readonly rangeMs: number }
-  ): Promise<HistoryWindow & { readonly from: number; readonly to: number }> {
+  ): Promise<SeenWindow> {
     const to = this.clock.now() + (this.latest.get(connectionId)?.skewMs ?? 0)
     const from = to - rangeMs
     return { ...(await this.history.query(connectionId, { ...which, from, to })), from, to }

@@ -122,6 +122,10 @@ describe('alerts through the contract', () => {
       .toEqual([true])
     const { values, times, firings } = await preview()
     expect(values).toHaveLength(times.length)
+    // A step of a week is 15 minutes; what is known of it is a minute, told as finely as readings came.
+    const week = await client.alerts.preview({ connectionId, rule, rangeMs: 7 * 86_400_000 })
+    expect(week.stepMs).toBeLessThanOrEqual(30_000)
+    expect(week.firings).toHaveLength(1)
     expect(firings[0]?.peak).toBeGreaterThan(500)
     expect((await client.alerts.get({ connectionId })).rules.every(({ fired7d }) => fired7d === 0)).toBe(true)
   })

@@ -4,12 +4,14 @@ import { metricsOf, type Alerts, type AlertState, type RulePreview } from '../..
 import type { AlertRuleDraft, Incident } from '../../kernel/index.ts'
 import type { Tick } from '../../monitoring/index.ts'
 import type { AppLog } from '../app-log.ts'
-import type { Observations } from '../observations.ts'
+import type { Observations, SeenWindow } from '../observations.ts'
 import { audited, type AuditedChange, type AuditedOptions } from './audited-change.ts'
 import type { Notifiers } from './notifiers.ts'
 
 /** Points of a preview: of a day one each minute and a half, of an hour every one. */
 const previewPoints = 960
+/** A shorter history has no steps of its own. */
+const leastPreviewMs = 60_000
 /** Values alone are told to the page with every fifth reading. */
 const ticksPerValue = 5
 
@@ -74,7 +76,8 @@ export class QueueAlerts {
   async preview(connectionId: string, rule: AlertRuleDraft, rangeMs: number): Promise<RulePreview> {
     const { alerts, observations } = this.options
     const query = { maxPoints: previewPoints, metrics: metricsOf(rule.signal), types: [...new Set([rule.type, ''])] }
-    return alerts.preview(connectionId, rule, await observations.window(connectionId, { ...query, rangeMs }))
+    const look = (ms: number): Promise<SeenWindow> => observations.window(connectionId, { ...query, rangeMs: ms })
+    return alerts.preview(connectionId, rule, await knownPart(look, rangeMs))
   }
 
   saveRule(connectionId: string, ruleId: string | null, rule: AlertRuleDraft): Promise<AlertState> {
@@ -146,3 +149,11 @@ export class QueueAlerts {
 /** Not of one that waits for a password or for its tables. */
 const expectsReadings = ({ status }: ConnectionView['link']): boolean =>
   status === 'connecting' || status === 'live' || status === 'lost'
+
+/** A history that is shorter than half of the range is looked at by itself: in a week's steps its minutes would be one. */
+async function knownPart(look: (rangeMs: number) => Promise<SeenWindow>, rangeMs: number): Promise<SeenWindow> {
+  const seen = await look(rangeMs)
+  const first = seen.times.find((_time, index) => seen.series.some(({ values }) => typeof values[index] === 'number'))
+  const knownMs = Math.max(leastPreviewMs, seen.to - (first ?? seen.from))
+  return knownMs < rangeMs / 2 ? knownPart(look, knownMs) : seen
+}

@@ -4,8 +4,7 @@ export interface PreviewFacts {
   readonly fired: number
   readonly totalMs: number
   readonly longestMs: number
-  /** How much of the range has figures, 0 to 1. */
-  readonly known: number
+  /** How much of the time has figures. */
   readonly knownMs: number
 }
 
@@ -17,7 +16,6 @@ export function previewFacts({ from, to, values, firings, times }: RulePreview):
     fired: firings.length,
     totalMs: lengths.reduce((sum, ms) => sum + ms, 0),
     longestMs: Math.max(0, ...lengths),
-    known,
     knownMs: known * (to - from)
   }
 }
