@@ -2,6 +2,8 @@ import { flushPromises } from '@vue/test-utils'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
 import { makeScene, type SceneName } from '@/testing/scenes.ts'
+import { useMetricsStore } from '@/state/metrics-store.ts'
+import ShareMenu from '@/state/ui/ShareMenu.vue'
 import OverviewPage from './OverviewPage.vue'
 
 // happy-dom has no canvas; what the chart would draw is tested in chart-option.test.ts.
@@ -49,6 +51,15 @@ describe('OverviewPage', () => {
     expect(await show(2, stopped)).toContain('all 12 have stopped')
     expect(await show(3, stopped.slice(0, 1))).toContain('1 has stopped')
     expect(await show(4, [])).toContain('none has reported yet')
+  })
+
+  it('ends with what was read last, not at the start of its step: what is shared has it in', async () => {
+    await open('healthy', '/c/clinic-main/overview')
+    const metrics = useMetricsStore()
+    const readAt = metrics.readings.get('clinic-main')!.at
+    metrics.ring = { ...metrics.ring!, times: [readAt - 10_000], values: new Map() } // one step, begun before
+    await flushPromises()
+    expect(page.wrapper.getComponent(ShareMenu).props('to')).toBe(readAt)
   })
 
   it('moves with each tick', async () => {
