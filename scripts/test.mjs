@@ -62,8 +62,7 @@ await runCommand(async () => {
 
 async function testAll(chosen) {
   const packages = [...new Set(chosen.flatMap((check) => check.packages ?? []))]
-  const installed = await Promise.allSettled([ensureSystemPackages(packages), ensureDependencies()])
-  for (const { reason } of installed) if (reason) throw reason
+  await allToTheirEnd([ensureSystemPackages(packages), ensureDependencies()])
   if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // meanwhile; the check itself reports it
   const results = new Map()
   const performAll = async (some) => {
@@ -71,8 +70,7 @@ async function testAll(chosen) {
   }
   const behind = chosen.filter(({ background }) => background)
   const before = chosen.filter(({ background }) => !background)
-  // Both come to their end before a bug of one is told: its steps would outlive this process.
-  for (const { reason } of await Promise.allSettled([performAll(before), performAll(behind)])) if (reason) throw reason
+  await allToTheirEnd([performAll(before), performAll(behind)])
 
   say('')
   let passed = 0
@@ -84,6 +82,11 @@ async function testAll(chosen) {
     say(`${check.name.padEnd(10)} ${result.failed ? 'FAILED' : 'passed'}  ${result.text}`)
   }
   return summary(passed, failed)
+}
+
+/** Throws the first failure, once all have ended: what the others started would outlive this process. */
+async function allToTheirEnd(works) {
+  for (const { reason } of await Promise.allSettled(works)) if (reason) throw reason
 }
 
 function summary(passed, failed) {
