@@ -51,6 +51,8 @@ export type RuleState = 'quiet' | 'pending' | 'firing' | 'unknown'
 
 export interface AlertRuleView {
   rule: AlertRule
+  /** A default that was changed: what it is set back to. null: it is as it was made, or somebody's own. */
+  standard: AlertRuleDraft | null
   state: RuleState
   /** Since when it is pending or firing. */
   since: number | null

@@ -79,11 +79,24 @@ describe('rules', () => {
     expect(bench.openIncident().firings).toMatchObject([{ above: 150, resolvedAt: null }])
   })
 
+  it('say what a changed default was, of which being off is no part', () => {
+    const standardOf = (): unknown => bench.viewOf('default-claimP95').standard
+    const rule = bench.viewOf('default-claimP95').rule
+    bench.alerts.saveRule('local', rule.id, { ...rule, enabled: false })
+    expect(standardOf()).toBeNull()
+    bench.alerts.saveRule('local', rule.id, { ...rule, above: 900, enabled: false })
+    expect(standardOf()).toMatchObject({ signal: 'claimP95', above: rule.above, enabled: false })
+    bench.alerts.saveRule('local', rule.id, rule)
+    expect(standardOf()).toBeNull()
+    expect(bench.addRule() && bench.alerts.state('local').rules.at(-1)?.standard).toBeNull()
+  })
+
   it('are refused when they are none, are too many, or are not there', () => {
     const refused = (work: () => void, code: string): void =>
       expect(work).toThrow(expect.objectContaining({ code, kind: 'user' }) as Error)
     refused(() => bench.addRule({ clearAt: 900 }), 'INVALID_INPUT')
     refused(() => bench.addRule({ signal: 'poolUse', type: 'mail' }), 'INVALID_INPUT')
+    refused(() => bench.addRule({ signal: 'poolUse', above: 1, clearAt: 0 }), 'INVALID_INPUT')
     refused(() => bench.alerts.saveRule('local', 'none', oldestRule), 'NOT_FOUND')
     refused(() => bench.alerts.removeRule('local', 'none'), 'NOT_FOUND')
     const room = alertLimits.rulesPerConnection - alertSignals.length

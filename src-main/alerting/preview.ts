@@ -1,4 +1,4 @@
-import { alertLimits, type AlertRuleDraft, type AlertSignal, type Firing, type MetricName } from '../kernel/index.ts'
+import { alertLimits, shareSignals, type AlertRuleDraft, type Firing, type MetricName } from '../kernel/index.ts'
 import type { PreviewHistory, RulePreview } from './alerts-port.ts'
 import { livePace, quietMemory, ruleMachine, type Pace, type RuleMemory, type Sample } from './rule-machine.ts'
 import { riseWindowMs, signalValue } from './signals.ts'
@@ -90,7 +90,7 @@ function variantsOf(rule: AlertRuleDraft): AlertRuleDraft[] {
     above: rounded(rule.above * factor),
     clearAt: rounded(rule.clearAt * factor)
   })
-  const isUseful = ({ above }: AlertRuleDraft): boolean => !isShare(rule.signal) || above < 1
+  const isUseful = ({ above }: AlertRuleDraft): boolean => !shareSignals.includes(rule.signal) || above < 1
   const thresholds =
     rule.above > 0
       ? [scaled(1.5), scaled(0.5)]
@@ -102,8 +102,6 @@ function variantsOf(rule: AlertRuleDraft): AlertRuleDraft[] {
   return [...thresholds.filter(isUseful), longer]
 }
 
-const isShare = (signal: AlertSignal): boolean =>
-  signal === 'failureRate' || signal === 'poolUse' || signal === 'databaseUse'
 const rounded = (value: number): number => Number(value.toPrecision(6))
 const isNumber = (value: number | null | undefined): boolean => typeof value === 'number'
 

@@ -1,12 +1,14 @@
-import { alertRuleDraft, AppError, type AlertRule, type AlertRuleDraft } from '../kernel/index.ts'
+import { alertRuleDraft, AppError, shareSignals, type AlertRule, type AlertRuleDraft } from '../kernel/index.ts'
 
 /** The rule as it may be kept. Throws INVALID_INPUT. */
 export function requireRule(draft: AlertRuleDraft): AlertRuleDraft {
   const parsed = alertRuleDraft.safeParse(draft)
-  if (parsed.success) return parsed.data
-  const reason = parsed.error.issues[0]?.message ?? ''
+  if (parsed.success && !isNeverExceeded(parsed.data)) return parsed.data
+  const reason = parsed.error?.issues[0]?.message ?? 'A threshold of 100 % or more is never exceeded.'
   throw new AppError('INVALID_INPUT', 'user', `This rule cannot be used: ${reason}`, { details: { reason } })
 }
+
+const isNeverExceeded = ({ signal, above }: AlertRuleDraft): boolean => shareSignals.includes(signal) && above >= 1
 
 /** Throws INVALID_INPUT for a default that is to watch something else: set back, it would be another rule. */
 export function requireSameSignal(known: AlertRule, draft: AlertRuleDraft): void {

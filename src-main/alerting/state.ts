@@ -1,4 +1,6 @@
-import type { AlertRule } from '../kernel/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { alertRuleDraft, type AlertRule, type AlertRuleDraft } from '../kernel/index.ts'
+import { defaultRules } from './default-rules.ts'
 import type { AlertRuleView, AlertState, RuleState } from './alerts-port.ts'
 import type { ConnectionAlerts } from './connection-alerts.ts'
 import { incidentView } from './incidents.ts'
@@ -23,6 +25,7 @@ export function stateOf({ alerts, silences, now, fired, isFresh }: StateParts): 
     const isKnown = rule.enabled && (isFresh || rule.signal === 'blindMs')
     return {
       rule,
+      standard: changedFrom(rule),
       state: ruleState(rule, memory, isKnown),
       since: memory.phase === 'quiet' ? null : memory.since,
       value: isKnown ? valueNow(memory) : null,
@@ -36,6 +39,15 @@ export function stateOf({ alerts, silences, now, fired, isFresh }: StateParts): 
     open: [...alerts.open].sort((a, b) => b.openedAt - a.openedAt).map(incidentView),
     silences: silences.of(connectionId, now)
   }
+}
+
+/** What a changed default was; switching it on and off is no change. */
+function changedFrom(rule: AlertRule): AlertRuleDraft | null {
+  const standard = defaultRules.find(({ id }) => id === rule.id)
+  if (!standard) return null
+  const is = alertRuleDraft.parse(rule)
+  const was = { ...alertRuleDraft.parse(standard), enabled: is.enabled }
+  return isDeepStrictEqual(was, is) ? null : was
 }
 
 function ruleState({ enabled }: AlertRule, memory: RuleMemory, isKnown: boolean): RuleState {

@@ -17,6 +17,8 @@ export type RuleState = z.infer<typeof ruleState>
 
 export const alertRuleView = z.object({
   rule: alertRule,
+  /** A default that was changed: what it is set back to. null: it is as it was made, or somebody's own. */
+  standard: alertRuleDraft.nullable(),
   /** `unknown`: there is no figure now, or it is switched off. */
   state: ruleState,
   /** Since when it is pending or firing. */

@@ -31,6 +31,9 @@ export const alertSignals = [
 export const alertSignal = z.enum(alertSignals)
 export type AlertSignal = z.infer<typeof alertSignal>
 
+/** Fractions: nothing exceeds 1. */
+export const shareSignals: readonly AlertSignal[] = ['failureRate', 'poolUse', 'databaseUse']
+
 /** These exist for one type as well as for the whole queue. */
 export const signalsOfTypes: readonly AlertSignal[] = [
   'oldestMs',

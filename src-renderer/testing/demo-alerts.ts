@@ -37,6 +37,14 @@ const draftOf = (signal: AlertSignal, type = ''): AlertRuleDraft => {
   return { signal, type, above, clearAt, forMs, clearForMs: 2 * minute, repeatMs: hour, enabled: true }
 }
 
+/** What a changed default was. */
+function changedFrom(rule: AlertRule): AlertRuleDraft | null {
+  if (!rule.isDefault) return null
+  const was = { ...draftOf(rule.signal), enabled: rule.enabled }
+  const isSame = Object.entries(was).every(([key, value]) => rule[key as keyof AlertRuleDraft] === value)
+  return isSame ? null : was
+}
+
 /** Rules, incidents and silences of one queue. `trouble`: it fails now. */
 export class DemoAlerts {
   private readonly connectionId: string
@@ -153,9 +161,10 @@ export class DemoAlerts {
     const silenced = silences.filter((one) => one.ruleId === null || one.ruleId === rule.id).map((one) => one.until)
     return {
       rule,
+      standard: changedFrom(rule),
       state:
         !rule.enabled || value === null ? 'unknown' : !open ? 'quiet' : open.firedAt === null ? 'pending' : 'firing',
-      since: rule.enabled && open ? (open.firedAt ?? open.since) : null,
+      since: rule.enabled && open ? open.since : null,
       value: open ? open.value : value,
       silencedUntil: silenced.length > 0 ? Math.max(...silenced) : null,
       fired7d: mine.filter((one) => one.firedAt !== null && at - one.firedAt < 7 * day).length

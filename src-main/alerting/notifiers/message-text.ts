@@ -1,4 +1,4 @@
-import type { AlertSignal, Firing } from '../../kernel/index.ts'
+import { shareSignals, type AlertSignal, type Firing } from '../../kernel/index.ts'
 import type { OutgoingMessage, Language } from './outgoing-message.ts'
 import { fill, phrasesOf, type Phrases } from './phrases.ts'
 
@@ -50,7 +50,7 @@ function connectionLine({ connection }: OutgoingMessage, phrases: Phrases): stri
 /** A value in its signal's unit. */
 export function valueText(signal: AlertSignal, value: number, phrases: Phrases): string {
   if (signal === 'oldestMs' || signal === 'claimP95' || signal === 'blindMs') return durationText(value, phrases)
-  if (signal === 'failureRate' || signal === 'poolUse' || signal === 'databaseUse') return `${rounded(value * 100)} %`
+  if (shareSignals.includes(signal)) return `${rounded(value * 100)} %`
   if (signal === 'growth') return fill(phrases.perMinute, { n: rounded(value) })
   return String(rounded(value))
 }

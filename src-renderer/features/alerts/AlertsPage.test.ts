@@ -89,6 +89,22 @@ describe('AlertsPage', () => {
     expect(rows().find((row) => row.includes('Failure rate'))).toContain('> 5 %')
   })
 
+  it('fills in what a changed default was, and offers that of no other rule', async () => {
+    await open('failing', '?rule=failureRate')
+    const offered = (): boolean => page.wrapper.findAll('button').some((one) => one.text() === 'Fill in the default')
+    expect(offered()).toBe(false)
+    const threshold = page.wrapper.find<HTMLInputElement>('input[aria-label="Threshold"]')
+    await threshold.setValue('5 %')
+    await button('Save').trigger('click')
+    await flushPromises()
+    await button('Fill in the default').trigger('click')
+    expect(threshold.element.value).toMatch(/10.%/)
+    await button('Save').trigger('click')
+    await flushPromises()
+    expect(callsOf('alerts.saveRule').at(-1)).toMatchObject({ rule: { above: 0.1, clearAt: 0.08 } })
+    expect(offered()).toBe(false)
+  })
+
   it('does not save what is no threshold', async () => {
     await open('failing', '?rule=failureRate')
     await page.wrapper.find('input[aria-label="Threshold"]').setValue('5 %')

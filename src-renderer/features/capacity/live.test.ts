@@ -113,6 +113,14 @@ describe('live numbers', () => {
     expect(loadOf(reading({ depth }), null, null)).toMatchObject({ waiting: 50_000, waitingIsBounded: true, busy: 3 })
   })
 
+  it('take no retry for a backlog before its time', () => {
+    const depth: QueueReading['depth'] = [
+      { type: 'a', state: 'QUEUED', count: 2 },
+      { type: 'a', state: 'RETRY_WAIT', count: 40 }
+    ]
+    expect(loadOf(reading({ depth }), null, null)).toMatchObject({ waiting: 2, retrying: 40 })
+  })
+
   it('leave to one type what the others do not need', () => {
     const flows = [flow('a'), flow('b', { submitted1m: 180 })]
     expect(liveNumbers(reading({ flow: flows }), null, 'a').inputs.taken).toEqual({ slots: 3, rate: 3 })

@@ -1,4 +1,4 @@
-import { workerAliveMs, type QueueReading, type TypeFlow, type WorkerRow } from '@contract'
+import { workerAliveMs, type QueueReading, type TaskState, type TypeFlow, type WorkerRow } from '@contract'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
 import type { CapacityInputs } from './model.ts'
 
@@ -12,7 +12,9 @@ export interface Load {
   readonly attempts: number | null
   readonly durationMs: number | null
   readonly durationSource: DurationSource
+  /** Those that a worker could take; the ones that wait for their next attempt's time are apart. */
   readonly waiting: number
+  readonly retrying: number
   /** There are at least so many. */
   readonly waitingIsBounded: boolean
   /** Slots that hold an attempt now. */
@@ -63,8 +65,7 @@ export function liveNumbers(reading: QueueReading, ring: SeriesRing | null, type
 export function loadOf(reading: QueueReading, ring: SeriesRing | null, type: string | null): Load {
   const flows = reading.flow.filter((flow) => isOf(flow, type))
   const duration = durationOf(flows, reading, ring, type)
-  const waiting = waitingIn(reading, type)
-  const running = reading.depth.filter((part) => isOf(part, type) && part.state === 'RUNNING')
+  const waiting = countIn(reading, type, 'QUEUED')
   const arrivals = sum(flows, ({ submitted1m }) => submitted1m) / 60
   const attempts = attemptsOf(flows)
   const rate = arrivals === 0 ? 0 : attempts === null ? null : arrivals * attempts
@@ -74,7 +75,8 @@ export function loadOf(reading: QueueReading, ring: SeriesRing | null, type: str
     durationSource: duration.source,
     waiting: waiting.count,
     waitingIsBounded: waiting.bounded,
-    busy: running.reduce((total, part) => total + part.count, 0),
+    retrying: countIn(reading, type, 'RETRY_WAIT').count,
+    busy: countIn(reading, type, 'RUNNING').count,
     needed: rate === 0 ? 0 : rate === null || duration.ms === null ? null : (rate * duration.ms) / 1000
   }
 }
@@ -97,11 +99,12 @@ const sum = (flows: readonly TypeFlow[], of: (flow: TypeFlow) => number): number
 const meanOf = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((total, value) => total + value, 0) / values.length
 
-function waitingIn(
+function countIn(
   { depth }: QueueReading,
-  type: string | null
+  type: string | null,
+  state: TaskState
 ): { readonly count: number; readonly bounded: boolean } {
-  const parts = depth.filter((part) => isOf(part, type) && (part.state === 'QUEUED' || part.state === 'RETRY_WAIT'))
+  const parts = depth.filter((part) => isOf(part, type) && part.state === state)
   return {
     count: parts.reduce((total, part) => total + part.count, 0),
     bounded: parts.some(({ accuracy }) => accuracy === 'atLeast')

@@ -21,7 +21,9 @@ export function useCauseText(): (row: Pick<FleetRow, 'cause'>) => string {
       case 'noWorkers':
         return t('fleet.cause.noWorkers', { waiting: count(cause.waiting) }, cause.waiting)
       case 'failing':
-        return t('fleet.cause.failing', { type: cause.type, rate: percent(cause.rate) })
+        return t('fleet.cause.failing', { type: cause.type, rate: percent(cause.failureRate) })
+      case 'retrying':
+        return t('fleet.cause.retrying', { type: cause.type, rate: percent(cause.againRate) })
       case 'oldest':
         return t('fleet.cause.oldest', { type: cause.type, age: duration(cause.ageMs) })
       case 'alert': {

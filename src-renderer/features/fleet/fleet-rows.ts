@@ -7,11 +7,10 @@ import {
   type LinkState,
   type ProbeName,
   type Problem,
-  type QueueReading,
-  type TypeFlow
+  type QueueReading
 } from '@contract'
 import { boundedDepth, type Bounded } from '@/shared/figures/bounded.ts'
-import { isFailing, numbersOf, troubleRate } from '@/shared/figures/reading-numbers.ts'
+import { numbersOf, worstTrouble, type TypeTrouble } from '@/shared/figures/reading-numbers.ts'
 import { thresholds } from '@/shared/figures/thresholds.ts'
 import type { HealthKind } from '@/shared/ui/Health.vue'
 
@@ -19,7 +18,7 @@ import type { HealthKind } from '@/shared/ui/Health.vue'
 export type FleetCause =
   | { readonly kind: 'lost'; readonly since: number | null; readonly problem: Problem }
   | { readonly kind: 'noWorkers'; readonly waiting: number }
-  | { readonly kind: 'failing'; readonly type: string; readonly rate: number }
+  | (TypeTrouble & { readonly type: string })
   | { readonly kind: 'oldest'; readonly type: string; readonly ageMs: number }
   | {
       readonly kind: 'alert'
@@ -153,6 +152,8 @@ function causeOf(
     const silentMs = reading.at - silent.lastHeartbeatAt
     return { kind: 'silent', worker: silent.id, silentMs, others: numbers.silent.length - 1 }
   }
+  const retrying = worstTrouble(reading.flow)
+  if (retrying) return retrying
   const isQuiet = numbers.depth === 0 && numbers.in1m === 0 && numbers.out1m === 0 && reading.limits.length === 0
   return { kind: isQuiet ? 'quiet' : 'well' }
 }
@@ -163,9 +164,8 @@ function troubleIn(reading: QueueReading): FleetCause | null {
   const workersKnown = !isHeldBack(reading, 'workers')
   if (workersKnown && numbers.waiting > 0 && numbers.alive.length === 0)
     return { kind: 'noWorkers', waiting: numbers.waiting }
-  const weight = (flow: TypeFlow): number => (troubleRate(flow) ?? 0) * flow.ended5m
-  const [worst] = reading.flow.filter(isFailing).sort((a, b) => weight(b) - weight(a))
-  if (worst) return { kind: 'failing', type: worst.type, rate: troubleRate(worst) ?? 0 }
+  const worst = worstTrouble(reading.flow)
+  if (worst?.kind === 'failing') return worst
   const { oldest } = numbers
   return oldest && oldest.ageMs > thresholds.oldestMs
     ? { kind: 'oldest', type: oldest.type, ageMs: oldest.ageMs }
@@ -176,6 +176,7 @@ const causeGrades: Record<FleetCause['kind'], FleetGrade> = {
   lost: 'bad',
   noWorkers: 'bad',
   failing: 'bad',
+  retrying: 'look',
   oldest: 'bad',
   alert: 'bad',
   late: 'look',
@@ -204,6 +205,7 @@ const causeOrder: readonly FleetCause['kind'][] = [
   'alert',
   'late',
   'silent',
+  'retrying',
   'locked',
   'schema',
   'gone',

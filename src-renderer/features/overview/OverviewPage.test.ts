@@ -153,7 +153,7 @@ describe('OverviewPage', () => {
     const sentence = page.wrapper.find('.sentence')
     expect(sentence.text()).toContain('Also: Oldest waiting, Worker heartbeat.')
     expect(sentence.find('a.context').attributes('href')).toBe('/c/clinic-main/alerts?incident=now')
-    expect(text()).toContain('firing since')
+    expect(text()).toContain('above since')
     const acknowledge = sentence.findAll('button').find((one) => one.text() === 'Acknowledge')
     await acknowledge!.trigger('click')
     await flushPromises()

@@ -18,6 +18,8 @@ export function sentenceAction(
   switch (sentence.kind) {
     case 'failing':
       return { name: 'failing.action', to: tasks({ type: sentence.type, state: 'FAILED,RETRY_WAIT' }) }
+    case 'retrying':
+      return { name: 'retrying.action', to: tasks({ type: sentence.type, state: 'RETRY_WAIT' }) }
     case 'oldest':
       return { name: 'oldest.action', to: tasks({ type: sentence.type, task: sentence.taskId }) }
     case 'noWorkers':

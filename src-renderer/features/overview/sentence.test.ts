@@ -39,10 +39,14 @@ describe('decideSentence', () => {
     expect(decideSentence(live, { ...empty, workers: [] }).kind).toBe('quiet')
   })
 
-  it('names the failing type with the share of its attempts that did not succeed', () => {
-    const sentence = decideSentence(live, failing)
-    expect(sentence).toMatchObject({ kind: 'failing', type: 'import.medical' })
-    expect(sentence.kind === 'failing' && sentence.rate).toBeGreaterThan(0.5)
+  it('names the failing type with the failure rate that tile and rule have, and what is tried again beside it', () => {
+    const reading = { ...healthy, flow: [{ ...flow('import', 100, 20), retried5m: 30, recovered5m: 5 }] }
+    expect(decideSentence(live, reading)).toEqual({
+      kind: 'failing',
+      type: 'import',
+      failureRate: 0.2,
+      againRate: 0.35
+    })
   })
 
   it('chooses the type with the most failed attempts, not the smallest sample', () => {
@@ -61,7 +65,7 @@ describe('decideSentence', () => {
       flow: [{ ...flow('flaky', 100, 0), retried5m }]
     })
     expect(decideSentence(live, retried(20)).kind).toBe('well')
-    expect(decideSentence(live, retried(30))).toMatchObject({ kind: 'failing', rate: 0.3 })
+    expect(decideSentence(live, retried(30))).toMatchObject({ kind: 'retrying', failureRate: 0, againRate: 0.3 })
   })
 
   it('names the task that waits longer than five minutes', () => {
@@ -74,6 +78,13 @@ describe('decideSentence', () => {
       type: 'export.csv',
       taskId: '8'
     })
+  })
+
+  it('says what fails for good, and what waits too long, before what is retried', () => {
+    const retried = { ...flow('flaky', 1_000, 0), retried5m: 900 }
+    const oldest = [{ type: 'export.csv', taskId: '8', ageMs: 300_001 }]
+    expect(decideSentence(live, { ...healthy, flow: [retried, flow('bad', 20, 3)] })).toMatchObject({ type: 'bad' })
+    expect(decideSentence(live, { ...healthy, flow: [retried], oldest }).kind).toBe('oldest')
   })
 
   it('says that all is well while work flows', () => {
@@ -94,6 +105,11 @@ describe('an incident', () => {
 
   it('is the sentence when the newest reading alone would say that all is well', () => {
     expect(decide(live, healthy, state).sentence).toMatchObject({ kind: 'alert', signal: 'failureRate', above: 0.1 })
+  })
+
+  it('comes before what is only retried', () => {
+    const reading = { ...healthy, flow: [{ ...flow('flaky', 1_000, 0), retried5m: 900 }] }
+    expect(decide(live, reading, state).sentence.kind).toBe('alert')
   })
 
   it('says nothing while it is pending, silent or over, and nothing of an old picture', () => {

@@ -6,14 +6,14 @@ import {
   type Problem,
   type QueueReading
 } from '@contract'
-import { isFailing, numbersOf, troubleRate } from './reading-numbers.ts'
+import { numbersOf, worstTrouble, type TypeTrouble } from './reading-numbers.ts'
 import { limitsOf, worstAlert, type OpenAlert } from './open-alerts.ts'
 
 /** The one sentence before the charts; `overview.sentence.KIND` in the i18n files. The first that holds is said. */
 export type Sentence =
   | { readonly kind: 'offline'; readonly since: number; readonly problem: Problem }
   | { readonly kind: 'noWorkers'; readonly waiting: number }
-  | { readonly kind: 'failing'; readonly type: string; readonly rate: number; readonly failed: number }
+  | (TypeTrouble & { readonly type: string })
   | { readonly kind: 'oldest'; readonly type: string; readonly ageMs: number; readonly taskId: string }
   | {
       readonly kind: 'alert'
@@ -47,7 +47,7 @@ export function decideSentence(link: LinkState, reading: QueueReading, alerts?: 
     const { signal, type, value, above } = alert.firing
     return { sentence: { kind: 'alert', signal, type, value, above }, alert }
   }
-  return { sentence: calm(reading), alert: null }
+  return { sentence: worstTrouble(reading.flow) ?? calm(reading), alert: null }
 }
 
 /** What the newest reading says by itself: it names the type and the task, which a figure of the whole queue does not. */
@@ -57,8 +57,8 @@ function troubleIn(reading: QueueReading, alerts: AlertState | undefined): Sente
   if (workersKnown && numbers.waiting > 0 && numbers.alive.length === 0) {
     return { kind: 'noWorkers', waiting: numbers.waiting }
   }
-  const failing = worstType(reading)
-  if (failing) return failing
+  const trouble = worstTrouble(reading.flow)
+  if (trouble?.kind === 'failing') return trouble
   const { oldest } = numbers
   return oldest && oldest.ageMs > limitsOf(alerts).oldestMs ? { kind: 'oldest', ...oldest } : null
 }
@@ -77,19 +77,11 @@ function calm(reading: QueueReading): Sentence {
   }
 }
 
-/** Of the types that fail, the one with the most failed attempts. */
-function worstType(reading: QueueReading): Sentence | null {
-  const worst = reading.flow
-    .filter(isFailing)
-    .map((flow) => ({ type: flow.type, rate: troubleRate(flow) ?? 0, failed: flow.failed5m, ended: flow.ended5m }))
-    .sort((a, b) => b.rate * b.ended - a.rate * a.ended)[0]
-  return worst ? { kind: 'failing', type: worst.type, rate: worst.rate, failed: worst.failed } : null
-}
-
 export const sentenceTone: Record<Sentence['kind'], 'well' | 'warn' | 'bad'> = {
   offline: 'warn',
   noWorkers: 'bad',
   failing: 'bad',
+  retrying: 'warn',
   oldest: 'bad',
   alert: 'bad',
   well: 'well',

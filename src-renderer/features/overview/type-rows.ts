@@ -1,7 +1,7 @@
 import type { Accuracy, QueueReading } from '@contract'
 import { boundedDepth } from '@/shared/figures/bounded.ts'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
-import { isFailing } from './reading-numbers.ts'
+import { troubleOf } from './reading-numbers.ts'
 
 /** One type of the queue. Rates are fractions; null is unknown. */
 export interface TypeRow {
@@ -51,6 +51,6 @@ function rowOf(type: string, reading: QueueReading, ring: SeriesRing | null): Ty
     failed5m: flow?.failed5m ?? null,
     retryRate: share(flow?.retried5m),
     p95Ms: flow?.duration?.p95 ?? null,
-    failing: flow !== undefined && isFailing(flow)
+    failing: flow !== undefined && troubleOf(flow) !== null
   }
 }

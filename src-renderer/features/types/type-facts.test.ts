@@ -56,6 +56,12 @@ describe('the sentence', () => {
     expect(sentence({ ...failing, flow: [] }, 'import.medical')).toBe('oldest')
   })
 
+  it('says what is retried a lot last', () => {
+    const flow = healthy.flow.map((one) => ({ ...one, ended5m: 100, failed5m: 1, retried5m: 60 }))
+    const [first] = flow
+    expect(sentence({ ...healthy, flow }, first!.type)).toBe('retrying')
+  })
+
   it('says that nobody works only when nobody does', () => {
     expect(sentence({ ...failing, workers: [] }, 'import.medical')).toBe('noWorkers')
     expect(sentence({ ...failing, workers: [] }, 'no.such')).toBe('quiet')

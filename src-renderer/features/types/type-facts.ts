@@ -9,7 +9,7 @@ import {
 } from '@contract'
 import { boundedDepth, type Bounded } from '@/shared/figures/bounded.ts'
 import { thresholds } from '@/shared/figures/thresholds.ts'
-import { isFailing, troubleRate } from '@/shared/figures/reading-numbers.ts'
+import { troubleOf, type TypeTrouble } from '@/shared/figures/reading-numbers.ts'
 
 /** What a reading says of one type. Rates are fractions; null is unknown. */
 export interface TypeNumbers {
@@ -46,7 +46,7 @@ export function typeNumbers(reading: QueueReading, type: string): TypeNumbers {
 /** The one sentence; `types.sentence.KIND` in the i18n files. The first that holds. */
 export type TypeSentence =
   | { readonly kind: 'noWorkers'; readonly waiting: number }
-  | { readonly kind: 'failing'; readonly rate: number; readonly failed: number }
+  | TypeTrouble
   | { readonly kind: 'oldest'; readonly ageMs: number; readonly taskId: string }
   | { readonly kind: 'stopped'; readonly running: number; readonly waiting: number }
   | { readonly kind: 'well'; readonly in1m: number | null; readonly out1m: number | null }
@@ -58,10 +58,12 @@ export function typeSentence(reading: QueueReading, numbers: TypeNumbers): TypeS
     (worker) => worker.status !== 'stopped' && reading.at - worker.lastHeartbeatAt < workerAliveMs
   )
   if (waiting > 0 && !alive && !isHeldBack(reading, 'workers')) return { kind: 'noWorkers', waiting }
-  if (flow && isFailing(flow)) return { kind: 'failing', rate: troubleRate(flow) ?? 0, failed: flow.failed5m }
+  const trouble = flow && troubleOf(flow)
+  if (trouble?.kind === 'failing') return trouble
   if (oldest && numbers.oldestHigh) return { kind: 'oldest', ageMs: oldest.ageMs, taskId: oldest.taskId }
   if (running > 0 && waiting > 0 && (flow?.ended5m ?? 0) === 0 && !isHeldBack(reading, 'ended'))
     return { kind: 'stopped', running, waiting }
+  if (trouble) return trouble
   if (!flow && numbers.depth.value === 0 && reading.limits.length === 0) return { kind: 'quiet' }
   return {
     kind: 'well',

@@ -38,16 +38,36 @@ export function numbersOf(reading: QueueReading): ReadingNumbers {
   }
 }
 
-/** Share of a type's attempts of the last 5 minutes that did not succeed: failed for good, to be retried, or lost. */
-export function troubleRate(flow: TypeFlow): number | null {
-  if (flow.ended5m === 0) return null
-  return Math.min(1, (flow.failed5m + flow.retried5m + flow.recovered5m) / flow.ended5m)
+/**
+ * What is wrong with a type's attempts of the last 5 minutes. `failing`: too many failed for good, which is the failure rate of tiles, charts and
+ * rules. `retrying`: too many did not succeed, nearly all of which are to be tried again. Rates are fractions of the attempts that ended.
+ */
+export interface TypeTrouble {
+  readonly kind: 'failing' | 'retrying'
+  readonly failureRate: number
+  /** Those that are to be tried again: retried or lost. */
+  readonly againRate: number
 }
 
-/** Whether a type fails: too many of its attempts for good, or too many at all; a handful of attempts says nothing. */
-export function isFailing(flow: TypeFlow): boolean {
-  if (flow.ended5m < enoughAttempts) return false
-  return flow.failed5m / flow.ended5m > thresholds.failureRate || (troubleRate(flow) ?? 0) > thresholds.troubleRate
+/** null when it is well, or too few attempts ended to say so. */
+export function troubleOf(flow: TypeFlow): TypeTrouble | null {
+  if (flow.ended5m < enoughAttempts) return null
+  const failureRate = flow.failed5m / flow.ended5m
+  const againRate = Math.min(1 - failureRate, (flow.retried5m + flow.recovered5m) / flow.ended5m)
+  if (failureRate > thresholds.failureRate) return { kind: 'failing', failureRate, againRate }
+  return failureRate + againRate > thresholds.troubleRate ? { kind: 'retrying', failureRate, againRate } : null
+}
+
+/** The type with the most attempts that did not succeed, of those that fail if there are any. */
+export function worstTrouble(flows: readonly TypeFlow[]): (TypeTrouble & { readonly type: string }) | null {
+  const unsuccessful = ({ failed5m, retried5m, recovered5m }: TypeFlow): number => failed5m + retried5m + recovered5m
+  const found = flows.flatMap((flow) => {
+    const trouble = troubleOf(flow)
+    return trouble ? [{ flow, trouble }] : []
+  })
+  const failing = found.filter(({ trouble }) => trouble.kind === 'failing')
+  const [worst] = (failing.length > 0 ? failing : found).sort((a, b) => unsuccessful(b.flow) - unsuccessful(a.flow))
+  return worst ? { type: worst.flow.type, ...worst.trouble } : null
 }
 
 export type Drain =
