@@ -1,7 +1,7 @@
 import type { Accuracy, QueueReading } from '@contract'
 import { boundedDepth } from '@/shared/figures/bounded.ts'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
-import { troubleOf } from './reading-numbers.ts'
+import { troubleOf, type TypeTrouble } from './reading-numbers.ts'
 
 /** One type of the queue. Rates are fractions; null is unknown. */
 export interface TypeRow {
@@ -18,7 +18,7 @@ export interface TypeRow {
   readonly failed5m: number | null
   readonly retryRate: number | null
   readonly p95Ms: number | null
-  readonly failing: boolean
+  readonly trouble: TypeTrouble['kind'] | null
 }
 
 /** Every type that waits, runs or ran in the last minutes, the deepest first. */
@@ -51,6 +51,6 @@ function rowOf(type: string, reading: QueueReading, ring: SeriesRing | null): Ty
     failed5m: flow?.failed5m ?? null,
     retryRate: share(flow?.retried5m),
     p95Ms: flow?.duration?.p95 ?? null,
-    failing: flow !== undefined && troubleOf(flow) !== null
+    trouble: (flow && troubleOf(flow)?.kind) ?? null
   }
 }

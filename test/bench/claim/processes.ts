@@ -65,6 +65,11 @@ export class Processes {
     return tasks / seconds
   }
 
+  /** Tasks done in all. */
+  get doneCount(): number {
+    return this.done
+  }
+
   /** Milliseconds of CPU that they have used, all together; NaN where the system does not tell. */
   cpuMs(): number {
     return this.children.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0)
@@ -80,7 +85,8 @@ export class Processes {
     )
   }
 
-  private reach(target: number): Promise<void> {
+  /** When so many tasks have been done in all. One caller at a time. */
+  reach(target: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined
       const look = (): void => {
