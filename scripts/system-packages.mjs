@@ -35,21 +35,28 @@ const groups = {
   ]
 }
 
-/** Makes sure that the named groups are there: installs them as root on Debian, otherwise says what to install. */
-export async function ensureSystemPackages(names) {
-  if (process.platform !== 'linux') return
-  const missing = findMissing(names)
-  if (missing.length === 0) return
+const aptCommand = ['install', '-y', '--no-install-recommends']
+
+/** Debian's packages that the named groups still need. Throws at once, with what to do, where they cannot be installed from here: only root on Debian can. */
+export function neededPackages(names) {
+  const missing = process.platform === 'linux' ? findMissing(names) : []
   const packages = [...new Set(missing.map(([, name]) => name))]
-  const install = ['install', '-y', '--no-install-recommends', ...packages]
+  if (packages.length === 0) return []
   if (!isProgram('apt-get'))
     throw new SetupError(`missing here: ${missing.map(([what]) => what).join(', ')}. Install them and try again.`)
   if (process.getuid() !== 0)
     throw new SetupError(
-      `system packages are missing. Install them and try again:\n  sudo apt-get update && sudo apt-get ${install.join(' ')}`
+      `system packages are missing. Install them and try again:\n  sudo apt-get update && sudo apt-get ${[...aptCommand, ...packages].join(' ')}`
     )
+  return packages
+}
+
+/** Installs what the named groups still need. */
+export async function ensureSystemPackages(names) {
+  const packages = neededPackages(names)
+  if (packages.length === 0) return
   say(`Installing system packages: ${packages.join(' ')} ...`)
-  await aptInstall(install)
+  await aptInstall([...aptCommand, ...packages])
   const still = findMissing(names)
   if (still.length > 0) throw new SetupError(`still missing after apt-get: ${still.map(([what]) => what).join(', ')}.`)
 }

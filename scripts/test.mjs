@@ -15,7 +15,7 @@ import {
   toolNode,
   toolScript
 } from './setup.mjs'
-import { ensureSystemPackages } from './system-packages.mjs'
+import { ensureSystemPackages, neededPackages } from './system-packages.mjs'
 
 const minuteMs = 60_000
 
@@ -62,6 +62,7 @@ await runCommand(async () => {
 
 async function testAll(chosen) {
   const packages = [...new Set(chosen.flatMap((check) => check.packages ?? []))]
+  neededPackages(packages) // what only somebody else can install is said before anything is fetched
   await allToTheirEnd([ensureSystemPackages(packages), ensureDependencies()])
   if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // meanwhile; the check itself reports it
   const results = new Map()
