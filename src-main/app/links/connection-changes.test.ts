@@ -6,17 +6,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ConnectionStore, Secrets } from '../../connections/index.ts'
 import { AppError, systemClock } from '../../kernel/index.ts'
-import type { AppLog } from '../app-log.ts'
+import { silentLog } from '../../../test/support/silent-log.ts'
 import { ConnectionChanges } from './connection-changes.ts'
 import type { ParsedDraft } from './connection-draft.ts'
 import { Connections } from './connections.ts'
 
-const silentLog: AppLog = {
-  write: () => undefined,
-  bug: () => 'reference',
-  hide: () => undefined,
-  redact: (text) => text
-}
 const diskFull = (): Promise<never> => Promise.reject(new AppError('DISK_FULL', 'operational', 'The disk is full.'))
 
 /** Nobody listens where these connections lead to: only what is kept of them matters here. */
@@ -27,6 +21,8 @@ describe('saving a connection', () => {
   let connections: Connections
   let changes: ConnectionChanges
   let moved: string[]
+  /** What the rest of the app does when it is told to let go. */
+  let letGo: (id: string) => Promise<void>
   let draft: ParsedDraft
 
   beforeEach(async () => {
@@ -34,6 +30,7 @@ describe('saving a connection', () => {
     stored = await ConnectionStore.open(folder, systemClock)
     secrets = await Secrets.open(folder, { vault: null, clock: systemClock })
     moved = []
+    letGo = () => Promise.resolve()
     const nothing = (): undefined => undefined
     const places = { clock: systemClock, migrationsDir: folder }
     connections = new Connections({
@@ -42,7 +39,7 @@ describe('saving a connection', () => {
       localFile: join(folder, 'queue.sqlite'),
       ...{ stored, secrets, log: silentLog, onChange: nothing, onTick: nothing },
       lastKnownAt: () => Promise.resolve(null),
-      onClosing: () => Promise.resolve(),
+      onClosing: (id) => letGo(id),
       onMoved: (id) => Promise.resolve(void moved.push(id))
     })
     changes = new ConnectionChanges({ clock: systemClock, places, connections, stored, secrets, log: silentLog })
@@ -75,6 +72,24 @@ describe('saving a connection', () => {
     const { id } = await changes.save(draft)
     await changes.save({ ...draft, id, name: 'Other', mysql: { ...draft.mysql, user: 'other' } })
     expect(moved).toEqual([])
+  })
+
+  it('lets nobody begin with the connection as it was', async () => {
+    const { id } = await changes.save(draft)
+    let late: unknown
+    letGo = async () => {
+      late = await connections.login(id).catch((error: unknown) => error)
+    }
+    await changes.save({ ...draft, id, accessMode: 'read-only' })
+    expect(late).toMatchObject({ code: 'CONNECTION_LOST', kind: 'user' })
+    await expect(connections.login(id)).resolves.toMatchObject({ user: 'u' })
+  })
+
+  it('stays as it is when the rest of the app cannot let go', async () => {
+    const { id } = await changes.save(draft)
+    letGo = () => Promise.reject(new Error('the worker does not stop'))
+    await expect(changes.save({ ...draft, id, name: 'Other' })).rejects.toThrow('does not stop')
+    await expect(connections.login(id)).resolves.toMatchObject({ user: 'u' })
   })
 
   it('leaves the secrets alone when the settings cannot be written', async () => {

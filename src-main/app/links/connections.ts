@@ -50,6 +50,7 @@ interface Entry {
   refusal: Problem | null
   /** What a link that has not had a reading yet is "since". */
   lastKnownAt: number | null
+  isClosing: boolean
 }
 
 const localView = {
@@ -122,10 +123,11 @@ export class Connections {
     return stored
   }
 
-  /** For connections of one's own (the local worker). null is the embedded queue. Throws when no password is known. */
+  /** For connections of one's own (the local worker). null is the embedded queue. Throws when no password is known, or the connection is being changed. */
   async login(id: string): Promise<MysqlLogin | null> {
-    const { stored } = this.entry(id)
+    const { stored, isClosing } = this.entry(id)
     if (!stored) return null
+    if (isClosing) throw new AppError('CONNECTION_LOST', 'user', 'This connection is just being changed: try again.')
     const password = await this.options.secrets.password(id, stored.mysql)
     if (password === null) throw new AppError('LOGIN_REFUSED', 'user', 'Enter the password of this connection first.')
     this.options.log.hide(password)
@@ -139,10 +141,7 @@ export class Connections {
   /** Opens it, or closes it and opens it otherwise. Resolves when that has come to something. */
   async reopen(stored: StoredConnection, moved = false): Promise<void> {
     const lastSeq = this.entries.get(stored.id)?.link.seq ?? 0
-    if (this.entries.has(stored.id)) {
-      await this.options.onClosing(stored.id)
-      await this.entry(stored.id).link.stop()
-    }
+    if (this.entries.has(stored.id)) await (await this.leave(stored.id)).link.stop()
     // Between the last reading of the old database and the first of the new one.
     if (moved) await this.options.onMoved(stored.id).catch((error: unknown) => this.options.log.bug(error))
     const entry = this.open(stored.id, stored, lastSeq)
@@ -151,11 +150,23 @@ export class Connections {
   }
 
   async close(id: string): Promise<void> {
-    await this.options.onClosing(id)
-    const entry = this.entry(id)
+    const { link } = await this.leave(id)
     this.entries.delete(id)
-    await entry.link.stop()
+    await link.stop()
     this.options.onChange()
+  }
+
+  /** Everything of the app has let go of it, and nothing takes it up again as it was. */
+  private async leave(id: string): Promise<Entry> {
+    const entry = this.entry(id)
+    entry.isClosing = true
+    try {
+      await this.options.onClosing(id)
+    } catch (error) {
+      entry.isClosing = false
+      throw error
+    }
+    return entry
   }
 
   private open(id: string, stored: StoredConnection | null, lastSeq = 0): Entry {
@@ -178,7 +189,7 @@ export class Connections {
       onBug: (error) => log.bug(error)
     })
     const password = stored ? 'missing' : 'none'
-    const entry: Entry = { stored, link, server: null, password, refusal: null, lastKnownAt: null }
+    const entry: Entry = { stored, link, server: null, password, refusal: null, lastKnownAt: null, isClosing: false }
     this.entries.set(id, entry)
     link.start()
     void this.recall(id, entry)

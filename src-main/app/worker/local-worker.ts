@@ -118,13 +118,15 @@ export class LocalWorker {
     })
   }
 
-  /** Its connection is about to be closed or opened otherwise. */
-  async leave(connectionId: string): Promise<void> {
-    if (this.running?.connectionId !== connectionId) return
-    await this.stop()
-    const text = 'The local worker was stopped because its connection was changed.'
-    this.problem = toProblem(new AppError('CONNECTION_LOST', 'user', text), this.options.log)
-    this.show()
+  /** Its connection is about to be closed or opened otherwise. One that is just starting is stopped once it has started. */
+  leave(connectionId: string): Promise<void> {
+    return this.change(async () => {
+      if (this.running?.connectionId !== connectionId) return
+      await this.close()
+      const text = 'The local worker was stopped because its connection was changed.'
+      this.problem = toProblem(new AppError('CONNECTION_LOST', 'user', text), this.options.log)
+      this.show()
+    })
   }
 
   resize(slots: number): LocalWorkerView {
