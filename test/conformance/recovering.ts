@@ -30,6 +30,32 @@ export function describeRecovering(queue: QueueUnderTest): void {
       expect(await queue.store.recover(10)).toEqual([])
     })
 
+    it('ends what a program that writes the table itself left half done, and is held up by none of it', async () => {
+      const [moved, ownerless, doubled, dead] = [
+        await queue.running(),
+        await queue.running(),
+        await queue.running(),
+        await queue.running()
+      ]
+      await queue.sql(`UPDATE taskdeck_task SET state = 'QUEUED' WHERE id = ${moved.taskId}`)
+      await queue.sql(
+        `UPDATE taskdeck_task SET worker_id = NULL, started_at = NULL, due_at = NULL WHERE id = ${ownerless.taskId}`
+      )
+      await queue.sql(`INSERT INTO taskdeck_attempt (task_id, attempt, type, worker_id, due_at, started_at, ended_at, outcome)
+        SELECT id, attempt, type, 'other', run_at, run_at, run_at, 'RETRY' FROM taskdeck_task WHERE id = ${doubled.taskId}`)
+      for (const { taskId } of [moved, ownerless, doubled, dead]) await expire(taskId)
+      const recovered = await queue.store.recover(10)
+      expect(recovered.map(({ taskId }) => taskId).sort()).toEqual(
+        [ownerless, doubled, dead].map(({ taskId }) => taskId).sort()
+      )
+      expect(await queue.store.recover(10)).toEqual([])
+      for (const { taskId } of [ownerless, doubled, dead]) expect(await queue.state(taskId)).toBe('RETRY_WAIT')
+      expect((await queue.detail(ownerless.taskId)).attempts).toMatchObject([
+        { workerId: '', outcome: 'LEASE_EXPIRED' }
+      ])
+      expect((await queue.detail(doubled.taskId)).attempts).toMatchObject([{ workerId: 'other', outcome: 'RETRY' }])
+    })
+
     it('fails a task whose attempts are used up', async () => {
       const fence = await queue.running({ maxAttempts: 1 })
       await queue.store.saveProgress([

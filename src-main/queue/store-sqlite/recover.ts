@@ -7,7 +7,7 @@ import { finishEndings, noteEnding } from './endings.ts'
 import { finishAttempt, type AttemptEnd } from './settle.ts'
 import { effectivePolicies } from './policies.ts'
 import { retryDelay, type RetryTerms } from './retry-delays.ts'
-import { isUnderDeadline } from './states.ts'
+import { isLeased, isUnderDeadline } from './states.ts'
 import { ownTerms, type OwnColumns } from './task-rows.ts'
 import { forgetWorkers, hasForgotten } from './workers.ts'
 
@@ -15,7 +15,7 @@ export const expiredLeases = `
 SELECT CAST(id AS TEXT) AS id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy,
   timeout_ms
 FROM taskdeck_task INDEXED BY taskdeck_task_lease
-WHERE lease_until IS NOT NULL AND lease_until <= :at ORDER BY lease_until LIMIT :limit`
+WHERE lease_until IS NOT NULL AND ${isLeased} AND lease_until <= :at ORDER BY lease_until LIMIT :limit`
 
 export const passedDeadlines = `
 SELECT CAST(id AS TEXT) AS id, type, state, has_dependents FROM taskdeck_task INDEXED BY taskdeck_task_deadline
@@ -31,7 +31,8 @@ interface ExpiredRow extends OwnColumns {
   readonly id: string
   readonly type: string
   readonly state: TaskState
-  readonly worker_id: string
+  /** null only in a row that the engine would never write. */
+  readonly worker_id: string | null
   readonly attempt: number
   readonly attempts_used: number
 }
@@ -69,7 +70,7 @@ function endExpired(session: Session, row: ExpiredRow, terms: RetryTerms): Recov
   const error: AttemptError = {
     code: 'LEASE_EXPIRED',
     class: 'retryable',
-    message: `Worker ${row.worker_id} stopped renewing its lease.`
+    message: `Worker ${row.worker_id ?? 'unknown'} stopped renewing its lease.`
   }
   const next = afterExpiry(row, error, terms)
   const delayMs = next.delayMs === undefined ? undefined : next.delayMs + retryDelay(session, row.type, terms)

@@ -20,14 +20,16 @@ const findEnded = `
 SELECT a.outcome, t.state, t.attempt FROM taskdeck_attempt a JOIN taskdeck_task t ON t.id = a.task_id
 WHERE a.task_id = :taskId AND a.attempt = :attempt AND a.worker_id = :workerId`
 
+/** A row that is there already was not written by us (the fence ends an attempt once): it stays, and keeps nothing from ending. */
 const writeAttempt = `
 INSERT INTO taskdeck_attempt (
   task_id, attempt, type, worker_id, due_at, started_at, ended_at, outcome, error_code, error_class, error_message,
   progress_total, progress_processed, progress_succeeded, progress_failed, progress_skipped
 )
-SELECT id, attempt, type, worker_id, due_at, started_at, :at, :outcome, :errorCode, :errorClass, :errorMessage,
+SELECT id, attempt, type, COALESCE(worker_id, ''), COALESCE(due_at, run_at), COALESCE(started_at, state_since), :at, :outcome, :errorCode, :errorClass, :errorMessage,
   progress_total, progress_processed, progress_succeeded, progress_failed, progress_skipped
-FROM taskdeck_task WHERE ${holdsFence}`
+FROM taskdeck_task WHERE ${holdsFence}
+ON CONFLICT DO NOTHING`
 
 const endAttempt = `
 UPDATE taskdeck_task

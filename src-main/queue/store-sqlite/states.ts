@@ -11,5 +11,5 @@ export const isUnderDeadline = inList(deadlineStates)
 /** For leased tasks. */
 export const isLeased = inList(leasedStates)
 
-/** The fence: who holds which attempt of which task. Parameters `:taskId`, `:workerId`, `:attempt`. */
-export const holdsFence = `id = :taskId AND worker_id = :workerId AND attempt = :attempt AND ${isLeased}`
+/** The fence: who holds which attempt of which task. Parameters `:taskId`, `:workerId` (null for a leased row without one), `:attempt`. */
+export const holdsFence = `id = :taskId AND worker_id IS :workerId AND attempt = :attempt AND ${isLeased}`
