@@ -13,7 +13,7 @@ export const alertSignals = [
   'recoveredRise',
   /** Workers that should be there and have sent no heartbeat for `workerAliveMs`. */
   'workersSilent',
-  /** Running and claimed tasks to slots, over all live workers, 0 to 1. */
+  /** Tasks held to slots, over all live workers, 0 to 1. */
   'poolUse',
   /** Sessions to the most that the database server takes, 0 to 1. */
   'databaseUse',

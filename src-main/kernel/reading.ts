@@ -14,10 +14,11 @@ export const workerRow = z.object({
   /** `quiet`: it was asked to claim nothing more; running tasks go on. */
   status: z.enum(['running', 'quiet', 'stopping', 'stopped']),
   slots: z.int(),
+  /** Tasks that it holds: each takes a slot until it has ended. */
   running: z.int(),
   /** Handler threads alive. */
   threads: z.int(),
-  /** Tasks claimed and not yet begun, those already handed to a thread included. */
+  /** Of these, claimed and not yet begun, those already handed to a thread included. */
   queued: z.int(),
   startedAt: z.number(),
   lastHeartbeatAt: z.number(),

@@ -77,7 +77,7 @@ describe('points of a reading', () => {
   it('has the use of slots and the slowest claim of live workers, and none of them without live workers', () => {
     const busy = (id: string, more: Partial<WorkerRow>): WorkerRow => worker(id, { slots: 10, running: 4, ...more })
     const workers = [
-      busy('a', { queued: 5, claimP95Ms: 3 }),
+      busy('a', { running: 9, queued: 9, claimP95Ms: 3 }),
       busy('b', { claimP95Ms: 12 }),
       busy('unmeasured', { running: 2 }),
       busy('silent', { lastHeartbeatAt: 0, running: 10, claimP95Ms: 900 })

@@ -145,7 +145,7 @@ function workerPoints({ at, workers }: QueueReading): Point[] {
   const alive = expected.filter(({ lastHeartbeatAt }) => at - lastHeartbeatAt < workerAliveMs)
   const total = (of: (worker: WorkerRow) => number): number => alive.reduce((all, worker) => all + of(worker), 0)
   const slots = total((worker) => worker.slots)
-  const busy = total(({ running, queued }) => running + queued)
+  const busy = total(({ running }) => running)
   const claims = alive.flatMap(({ claimP95Ms }) => (claimP95Ms === null ? [] : [claimP95Ms]))
   return [
     point('workersAlive', '', alive.length),
