@@ -29,6 +29,12 @@ describe('app log', () => {
     expect(written()).toContain('SQL_FAILED')
   })
 
+  it('hides a secret that begins with an older one as a whole', () => {
+    log.hide('Sesame')
+    log.hide('Sesame-prod-7781')
+    expect(log.redact('using Sesame-prod-7781, not Sesame')).toBe('using •••, not •••')
+  })
+
   it('takes any text as a secret, half a character too', () => {
     log.hide('wörd\ud800')
     expect(log.redact('tried wörd\ud800')).toBe('tried •••')

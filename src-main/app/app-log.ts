@@ -40,7 +40,8 @@ export interface AppLogOptions {
 }
 
 export function createAppLog({ file, clock, echo }: AppLogOptions): AppLog {
-  const hidden = new Set<string>()
+  /** The longest first: one may begin with another. */
+  let hidden: readonly string[] = []
 
   function redact(text: string): string {
     let clean = text
@@ -61,10 +62,9 @@ export function createAppLog({ file, clock, echo }: AppLogOptions): AppLog {
     redact,
     hide(secret) {
       if (secret.length < shortestHidden) return
-      hidden.add(secret)
-      // The forms in which it may turn up inside other texts.
-      hidden.add(JSON.stringify(secret).slice(1, -1))
-      hidden.add(encodeURIComponent(secret.toWellFormed())) // of half a character it throws
+      // With the forms in which it may turn up inside other texts; of half a character encodeURIComponent throws.
+      const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed())]
+      hidden = [...new Set([...hidden, ...forms])].sort((a, b) => b.length - a.length)
     },
     bug(error) {
       const reference = randomBytes(4).toString('hex')
