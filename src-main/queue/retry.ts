@@ -74,3 +74,14 @@ const eventOf: Readonly<Record<Settlement['outcome'], TaskEvent>> = {
 export function resolveSettlement(current: TaskState, settlement: Pick<Settlement, 'outcome'>): TaskState | undefined {
   return nextState(current, eventOf[settlement.outcome])
 }
+
+/** What a settlement that was accepted led to, when it comes again; `task` may have gone on since. */
+export function stateAfterRepeat(
+  { outcome, fence }: Pick<Settlement, 'outcome' | 'fence'>,
+  task: { readonly state: TaskState; readonly attempt: number }
+): TaskState | undefined {
+  if (outcome !== 'RETRY' && outcome !== 'HANDED_BACK') return outcome
+  // A task that was asked to stop ends as cancelled, whatever its worker had in mind.
+  if (task.state === 'CANCELLED' && task.attempt === fence.attempt) return 'CANCELLED'
+  return resolveSettlement('RUNNING', { outcome })
+}

@@ -62,10 +62,14 @@ export class MysqlQueue {
 export const tasks = (count: number, input: Partial<NewTaskInput> = {}): NewTask[] =>
   Array.from({ length: count }, () => newTask.parse({ type: 't', payload: '{}', ...input }))
 
-/** Every commit succeeds and its reply is lost: the store is asked to read back, and repeats what it cannot find. */
-export function losingReplies(database: SqlDatabase): SqlDatabase {
+/** Every commit succeeds and its reply is lost: the store is asked to read back, after what others do meanwhile, and repeats what it cannot find. */
+export function losingReplies(
+  database: SqlDatabase,
+  meanwhile: () => Promise<unknown> = () => Promise.resolve()
+): SqlDatabase {
   return wrapped(database, async (work, { readBack } = {}) => {
     await database.transaction(work)
+    await meanwhile()
     const found = await readBack?.(database)
     return found === undefined ? database.transaction(work) : found
   })

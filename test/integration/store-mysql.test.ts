@@ -369,6 +369,19 @@ describe('after a lost reply to a commit', () => {
     expect(await store.act(created?.taskId ?? '', 'retry')).toEqual({ status: 'done', from: 'FAILED', to: 'QUEUED' })
   })
 
+  it('an operator action was done when a worker has taken the task since', async () => {
+    const store = await queue.store()
+    const [created] = await store.submit(tasks(1, { held: true }))
+    let claimed = 0
+    const hurried = losingReplies(database, async () => {
+      claimed += (await store.claim(request)).length
+    })
+    const operator = await queue.store(hurried)
+    expect(await operator.act(created!.taskId, 'release')).toEqual({ status: 'done', from: 'CREATED', to: 'QUEUED' })
+    expect(claimed).toBe(1)
+    expect((await store.get(created!.taskId))?.state).toBe('RUNNING')
+  })
+
   it('a settlement says that it released a dependent', async () => {
     const store = await queue.store(losingReplies(database))
     const [parent] = await store.submit(tasks(1))

@@ -18,8 +18,9 @@ import { count, rowId, text } from './row-values.ts'
 import { marks, padded, perLength } from './statement-text.ts'
 import { finished } from './task-rows.ts'
 
-const lockState = 'SELECT state, has_dependents FROM taskdeck_task WHERE id = ? FOR UPDATE'
-const readState = 'SELECT state FROM taskdeck_task WHERE id = ?'
+const columns = 'state, CAST(state_since AS CHAR) AS since, has_dependents'
+const lockState = `SELECT ${columns} FROM taskdeck_task WHERE id = ? FOR UPDATE`
+const readState = `SELECT ${columns} FROM taskdeck_task WHERE id = ?`
 const readOwner = 'SELECT type, owner FROM taskdeck_task WHERE id = ?'
 
 const move = 'state = ?, state_since = NOW(6), finished_at = CASE WHEN ? = 1 THEN NOW(6) END'
@@ -56,11 +57,13 @@ export async function act(database: SqlDatabase, taskId: string, action: Operato
   const id = rowId(taskId)
   if (id === undefined) return { status: 'missing' }
   let result: ActionResult = { status: 'missing' }
+  let before: SqlRow | undefined
   let dependents: SettledDependents = { changed: [], isUnfinished: false }
   const work = async (runner: SqlRunner): Promise<ActionResult> => {
     // Gates come before tasks, as in a submission.
     if (action === 'retry') await countAgainFor(runner, id)
     const [row] = (await runner.execute(lockState, [id])).rows
+    before = row
     const now: ActionResult = row
       ? await changeState(runner, id, text(row, 'state') as TaskState, action)
       : { status: 'missing' }
@@ -68,15 +71,18 @@ export async function act(database: SqlDatabase, taskId: string, action: Operato
     dependents = await settleDependents(runner, endedBy(id, row, now), [id.toString()])
     return result
   }
-  // The row in the state that the change leads to: it was made (by us, or by someone who wanted the same).
+  // A row that is still as it was locked was not changed. Otherwise it was, and may have gone on: a worker can be quick.
   const readBack = async (runner: SqlRunner): Promise<ActionResult | undefined> => {
     const [row] = (await runner.execute(readState, [id])).rows
-    return result.status !== 'done' || (row && text(row, 'state') === result.to) ? result : undefined
+    return result.status === 'done' && row && isUnchanged(row, before) ? undefined : result
   }
   const done = await database.transaction(work, { readBack })
   if (done.status !== 'done') return done
   return { ...done, ...releasedAmong(await finishSome(database, dependents)) }
 }
+
+const isUnchanged = (row: SqlRow, before: SqlRow | undefined): boolean =>
+  before !== undefined && ['state', 'since'].every((name) => text(row, name) === text(before, name))
 
 /** The task, when its end is one that others wait for. */
 function endedBy(id: bigint, row: SqlRow | undefined, result: ActionResult): EndedTask[] {

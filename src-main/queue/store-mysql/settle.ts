@@ -1,7 +1,7 @@
 import { type Clock, type Fence, type SqlDatabase, type SqlRunner, type TaskState } from '../../kernel/index.ts'
 import { releasedAmong } from '../dependents.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
-import { clampDelay, resolveSettlement } from '../retry.ts'
+import { clampDelay, resolveSettlement, stateAfterRepeat } from '../retry.ts'
 import { storableError, storableProgress, storableResult, truncateUtf8 } from '../stored-text.ts'
 import type { NewArtifact, SettleResult, Settlement } from '../task-store.ts'
 import { endAttempts, jsonBatches, type AttemptEnd } from './end-attempts.ts'
@@ -73,7 +73,9 @@ async function settleAll(runner: SqlRunner, settlements: readonly Settlement[], 
     const { fence } = settlement
     const won = accepted.get(fence.taskId)
     if (won?.settlement === settlement) return { fence, state: won.state }
-    return { fence, state: repeated.has(settlement) ? stateAfter(won, tasks.get(fence.taskId)) : undefined }
+    const task = tasks.get(fence.taskId)
+    if (!task || !repeated.has(settlement)) return { fence, state: undefined }
+    return { fence, state: won?.state ?? stateAfterRepeat(settlement, task) }
   })
   const winners = [...accepted.values()]
   return { results, dependents: winners.length === 0 ? undefined : await end(runner, winners, { tasks, clock }) }
@@ -108,9 +110,6 @@ async function end(
   await storeArtifacts(runner, accepted)
   return dependents
 }
-
-const stateAfter = (won: Accepted | undefined, task: LockedTask | undefined): TaskState | undefined =>
-  won?.state ?? task?.state
 
 /** Those whose attempt was ended by the same worker with the same outcome: the reply was lost, or the batch names them twice. */
 async function findRepeated(

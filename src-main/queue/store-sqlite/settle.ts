@@ -1,7 +1,7 @@
 import { isTerminal, type AttemptError, type AttemptOutcome, type Clock, type TaskState } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
 import { releasedAmong } from '../dependents.ts'
-import { clampDelay, resolveSettlement } from '../retry.ts'
+import { clampDelay, resolveSettlement, stateAfterRepeat } from '../retry.ts'
 import { storableError, storableResult, truncateUtf8 } from '../stored-text.ts'
 import type { NewArtifact, Recovered, Settlement, SettleResult } from '../task-store.ts'
 import { writeDeadLetter } from './deaths.ts'
@@ -136,12 +136,9 @@ const changesError = ({ error, outcome }: AttemptEnd): boolean =>
   error !== null || outcome === 'SUCCESS' || outcome === 'PARTIAL_SUCCESS'
 
 /** The state that the same settlement led to when it was accepted; undefined when it never was. */
-function repeated(session: Session, held: Parameters, { outcome }: Settlement): TaskState | undefined {
+function repeated(session: Session, held: Parameters, settlement: Settlement): TaskState | undefined {
   const ended = session.get<{ outcome: AttemptOutcome; state: TaskState; attempt: number }>(findEnded, held)
-  if (ended?.outcome !== outcome) return undefined
-  if (outcome !== 'RETRY' && outcome !== 'HANDED_BACK') return outcome
-  if (ended.state === 'CANCELLED' && ended.attempt === held['attempt']) return 'CANCELLED'
-  return resolveSettlement('RUNNING', { outcome })
+  return ended?.outcome === settlement.outcome ? stateAfterRepeat(settlement, ended) : undefined
 }
 
 function addArtifact(session: Session, held: Parameters, artifact: NewArtifact): void {
