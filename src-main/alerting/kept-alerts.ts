@@ -114,8 +114,8 @@ export class KeptAlerts implements Alerts {
 
   saveRule(connectionId: string, ruleId: string | null, draft: AlertRuleDraft): AlertRule {
     const watched = this.connection(connectionId)
-    const rule = requireRule(draft)
     const known = ruleId === null ? undefined : watched.alerts.rule(ruleId)
+    const rule = requireRule(draft, known)
     if (ruleId !== null && !known) throw unknownId('rule')
     if (!known) requireRoom('rules', watched.alerts.rules.length)
     if (known?.isDefault) requireSameSignal(known, rule)

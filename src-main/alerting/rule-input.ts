@@ -1,9 +1,9 @@
 import { alertRuleDraft, AppError, shareSignals, type AlertRule, type AlertRuleDraft } from '../kernel/index.ts'
 
-/** The rule as it may be kept. Throws INVALID_INPUT. */
-export function requireRule(draft: AlertRuleDraft): AlertRuleDraft {
+/** The rule as it may be kept. `known`: as it is kept; a threshold that nothing exceeds is refused only when it is new. Throws INVALID_INPUT. */
+export function requireRule(draft: AlertRuleDraft, known?: AlertRule): AlertRuleDraft {
   const parsed = alertRuleDraft.safeParse(draft)
-  if (parsed.success && !isNeverExceeded(parsed.data)) return parsed.data
+  if (parsed.success && (draft.above === known?.above || !isNeverExceeded(parsed.data))) return parsed.data
   const reason = parsed.error?.issues[0]?.message ?? 'A threshold of 100 % or more is never exceeded.'
   throw new AppError('INVALID_INPUT', 'user', `This rule cannot be used: ${reason}`, { details: { reason } })
 }

@@ -31,7 +31,7 @@ export const alertSignals = [
 export const alertSignal = z.enum(alertSignals)
 export type AlertSignal = z.infer<typeof alertSignal>
 
-/** Fractions: nothing exceeds 1. */
+/** Fractions, of which nothing is more than all. */
 export const shareSignals: readonly AlertSignal[] = ['failureRate', 'poolUse', 'databaseUse']
 
 /** These exist for one type as well as for the whole queue. */

@@ -8,6 +8,7 @@ import {
   type NewTaskInput,
   type SqlDatabase,
   type SqlRunner,
+  type TaskFilter,
   type TransactionOptions
 } from '../../src-main/kernel/index.ts'
 import { mysqlSchema, openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
@@ -57,6 +58,12 @@ export class MysqlQueue {
     await Promise.all(this.databases.map((database) => database.close()))
     await this.made.drop()
   }
+}
+
+/** A filter that leaves out nothing. */
+export const everything: TaskFilter = {
+  ...{ states: [], types: [], owner: null, workerId: null, errorCode: null, search: null },
+  ...{ createdFrom: null, createdTo: null }
 }
 
 export const tasks = (count: number, input: Partial<NewTaskInput> = {}): NewTask[] =>

@@ -113,12 +113,14 @@ describe('live numbers', () => {
     expect(loadOf(reading({ depth }), null, null)).toMatchObject({ waiting: 50_000, waitingIsBounded: true, busy: 3 })
   })
 
-  it('take no retry for a backlog before its time', () => {
+  it('take no retry for a backlog before its time, and every one while its type is behind', () => {
     const depth: QueueReading['depth'] = [
       { type: 'a', state: 'QUEUED', count: 2 },
       { type: 'a', state: 'RETRY_WAIT', count: 40 }
     ]
     expect(loadOf(reading({ depth }), null, null)).toMatchObject({ waiting: 2, retrying: 40 })
+    const oldest = [{ type: 'a', taskId: '1', ageMs: 600_000 }]
+    expect(loadOf(reading({ depth, oldest }), null, null)).toMatchObject({ waiting: 42, retrying: 0 })
   })
 
   it('leave to one type what the others do not need', () => {

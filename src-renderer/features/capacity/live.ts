@@ -1,4 +1,4 @@
-import { workerAliveMs, type QueueReading, type TaskState, type TypeFlow, type WorkerRow } from '@contract'
+import { workerAliveMs, type QueueReading, type TypeFlow, type WorkerRow } from '@contract'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
 import type { CapacityInputs } from './model.ts'
 
@@ -12,8 +12,8 @@ export interface Load {
   readonly attempts: number | null
   readonly durationMs: number | null
   readonly durationSource: DurationSource
-  /** Those that a worker could take; the ones that wait for their next attempt's time are apart. */
   readonly waiting: number
+  /** Beside these: those that wait for the time of their next attempt. */
   readonly retrying: number
   /** There are at least so many. */
   readonly waitingIsBounded: boolean
@@ -65,7 +65,8 @@ export function liveNumbers(reading: QueueReading, ring: SeriesRing | null, type
 export function loadOf(reading: QueueReading, ring: SeriesRing | null, type: string | null): Load {
   const flows = reading.flow.filter((flow) => isOf(flow, type))
   const duration = durationOf(flows, reading, ring, type)
-  const waiting = countIn(reading, type, 'QUEUED')
+  const waiting = waitingIn(reading, type)
+  const running = reading.depth.filter((part) => isOf(part, type) && part.state === 'RUNNING')
   const arrivals = sum(flows, ({ submitted1m }) => submitted1m) / 60
   const attempts = attemptsOf(flows)
   const rate = arrivals === 0 ? 0 : attempts === null ? null : arrivals * attempts
@@ -75,8 +76,8 @@ export function loadOf(reading: QueueReading, ring: SeriesRing | null, type: str
     durationSource: duration.source,
     waiting: waiting.count,
     waitingIsBounded: waiting.bounded,
-    retrying: countIn(reading, type, 'RETRY_WAIT').count,
-    busy: countIn(reading, type, 'RUNNING').count,
+    retrying: waiting.retrying,
+    busy: running.reduce((total, part) => total + part.count, 0),
     needed: rate === 0 ? 0 : rate === null || duration.ms === null ? null : (rate * duration.ms) / 1000
   }
 }
@@ -99,15 +100,26 @@ const sum = (flows: readonly TypeFlow[], of: (flow: TypeFlow) => number): number
 const meanOf = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((total, value) => total + value, 0) / values.length
 
-function countIn(
-  { depth }: QueueReading,
-  type: string | null,
-  state: TaskState
-): { readonly count: number; readonly bounded: boolean } {
-  const parts = depth.filter((part) => isOf(part, type) && part.state === state)
+/** Beyond it a type is behind: no worker takes at once what is due. */
+const behindMs = 10_000
+
+/**
+ * A reading does not tell how many of the retries are due. While their type is behind, they join what waits before they are taken; otherwise they
+ * wait for their time and are no backlog.
+ */
+function waitingIn(
+  { depth, oldest }: QueueReading,
+  type: string | null
+): { readonly count: number; readonly retrying: number; readonly bounded: boolean } {
+  const behind = new Set(oldest.filter(({ ageMs }) => ageMs > behindMs).map((one) => one.type))
+  const parts = depth.filter((part) => isOf(part, type))
+  const retries = parts.filter(({ state }) => state === 'RETRY_WAIT')
+  const waiting = parts.filter((part) => part.state === 'QUEUED' || (retries.includes(part) && behind.has(part.type)))
+  const total = (some: typeof parts): number => some.reduce((all, part) => all + part.count, 0)
   return {
-    count: parts.reduce((total, part) => total + part.count, 0),
-    bounded: parts.some(({ accuracy }) => accuracy === 'atLeast')
+    count: total(waiting),
+    retrying: total(retries.filter((part) => !waiting.includes(part))),
+    bounded: waiting.some(({ accuracy }) => accuracy === 'atLeast')
   }
 }
 
