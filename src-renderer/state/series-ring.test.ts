@@ -61,6 +61,12 @@ describe('appendTick', () => {
     for (const values of late.values.values()) expect(values).toHaveLength(late.times.length)
   })
 
+  it('forgets a type when all of it has left the range', () => {
+    let grown = ring([0], [1])
+    for (let n = 1; n <= 100; n++) grown = appendTick(grown, tick(n, n * 10_000, [depth(n), depth(n, `type ${n}`)]))
+    expect([...grown.values.keys()]).toHaveLength(grown.times.length + 1)
+  })
+
   it('ignores the points of a reading that is older than what it has', () => {
     const old = appendTick(ring([0, 10_000], [1, 2]), tick(2, 5_000, [depth(9)]))
     expect(valuesOf(old, 'depth')).toEqual([1, 2])

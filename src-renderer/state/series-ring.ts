@@ -57,7 +57,9 @@ function columns(
     const padding = Array.from({ length: keptLength - before.length }, () => null)
     // A series that starts now is unknown before; one that stops is padded at its end.
     const column = ring.values.has(key) ? [...before, ...padding] : padding
-    values.set(key, [...column.slice(skip), newest.get(key) ?? null])
+    const all = [...column.slice(skip), newest.get(key) ?? null]
+    // Types come and go: what has left the range is forgotten.
+    if (all.some((value) => value !== null)) values.set(key, all)
   }
   return values
 }

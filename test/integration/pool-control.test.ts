@@ -1,8 +1,9 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { NewTaskInput } from '../../src-main/kernel/index.ts'
-import type { WorkerHooks } from '../../src-main/queue/pool/index.ts'
+import { systemClock, type NewTaskInput } from '../../src-main/kernel/index.ts'
+import { createWorker, type WorkerHooks } from '../../src-main/queue/pool/index.ts'
+import { MemoryStore } from './pool-support/memory-store.ts'
 import { startWorker, temporaryDir } from './pool-support/start-worker.ts'
 
 const task = (type: string, payload: object = {}, more: Partial<NewTaskInput> = {}): NewTaskInput => ({
@@ -73,6 +74,21 @@ describe('hooks', () => {
       'end throws FAILED NOT_ALLOWED',
       'stop false'
     ])
+  })
+
+  it('are not told of a start that was given up, nor of its stop', async () => {
+    const told: string[] = []
+    const worker = createWorker({
+      store: new MemoryStore().asTaskStore(),
+      ...{ clock: systemClock, workerId: 'worker', version: '0.0.0', slots: 1, graceMs: 2_000 },
+      handlers: { builtIn: true, dir: null },
+      artifactDir: join(temporaryDir(), 'artifacts'),
+      hooks: { onStart: () => void told.push('start'), onStop: () => void told.push('stop') }
+    })
+    const starting = worker.start()
+    await worker.stop()
+    await starting
+    expect([told, worker.status().status]).toEqual([[], 'stopped'])
   })
 
   it('are told of a lost lease, and that its outcome counts for nothing', async () => {

@@ -41,3 +41,11 @@ it('ends a session that is just being opened, and none that never was', async ()
   expect(closed).toBe(1)
   await begun
 })
+
+it('opens none after it was ended', async () => {
+  let opens = 0
+  const { probes, close } = watchingOn(() => Promise.resolve((opens++, database)), systemClock)
+  await close()
+  await expect(probes.begin()).rejects.toMatchObject({ code: 'CONNECTION_LOST' })
+  expect(opens).toBe(0)
+})

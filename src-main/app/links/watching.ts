@@ -1,4 +1,4 @@
-import type { Clock, ProbeGuard, SqlDatabase } from '../../kernel/index.ts'
+import { AppError, type Clock, type ProbeGuard, type SqlDatabase } from '../../kernel/index.ts'
 import { createCostGuard } from '../../monitoring/index.ts'
 
 /** Probes on a session of their own. */
@@ -11,7 +11,9 @@ export interface Watching {
 /** The session is opened with the first round: who never reads needs none. `open` is asked again when it failed. */
 export function watchingOn(open: () => Promise<SqlDatabase>, clock: Clock): Watching {
   let opening: Promise<{ database: SqlDatabase; guard: ProbeGuard }> | undefined
+  let isClosed = false
   const opened = async (): Promise<{ database: SqlDatabase; guard: ProbeGuard }> => {
+    if (isClosed) throw new AppError('CONNECTION_LOST', 'operational', 'This connection was closed meanwhile.')
     opening ??= open().then((database) => ({ database, guard: createCostGuard({ database, clock }) }))
     try {
       return await opening
@@ -23,6 +25,7 @@ export function watchingOn(open: () => Promise<SqlDatabase>, clock: Clock): Watc
   return {
     probes: { begin: async (signal) => (await opened()).guard.begin(signal) },
     close: async () => {
+      isClosed = true
       const known = await opening?.catch(() => undefined)
       await known?.database.close()
     }

@@ -94,9 +94,20 @@ describe('AttemptNotes', () => {
     notes.log(fence, 'info', 'after')
     await clock.advance(1_000)
     expect(lines.slice(5_000).map(({ message }) => message)).toEqual([
-      '10 earlier log lines of this worker were dropped.',
+      '10 earlier log lines of this worker may be missing.',
       'after'
     ])
+  })
+
+  it('never writes lines twice that may be stored, and says so', async () => {
+    failure = new AppError('COMMIT_UNKNOWN', 'operational', 'the reply is lost')
+    notes.log(fence, 'info', 'charged the card')
+    await clock.advance(300)
+    failure = undefined
+    notes.log(fence, 'info', 'after')
+    await clock.advance(300)
+    expect(lines.map(({ message }) => message)).toEqual(['1 earlier log lines of this worker may be missing.', 'after'])
+    expect(notes.droppedLines).toBe(1)
   })
 
   it('stores the lines of an ending attempt before it ends', async () => {

@@ -77,16 +77,12 @@ export class AttemptNotes {
   }
 
   log(fence: Fence, level: LogLevel, message: string): void {
-    if (this.lines.length >= maxLines) {
-      this.dropped++
-      this.droppedEver++
-      return
-    }
+    if (this.lines.length >= maxLines) return this.drop(1)
     if (this.dropped > 0) {
       this.lines.push({
         fence,
         level: 'warn',
-        message: `${this.dropped} earlier log lines of this worker were dropped.`
+        message: `${this.dropped} earlier log lines of this worker may be missing.`
       })
       this.dropped = 0
     }
@@ -174,12 +170,21 @@ export class AttemptNotes {
       try {
         await this.options.store.appendLog(batch)
       } catch (error) {
-        this.lines = [...batch, ...this.lines].slice(0, maxLines)
+        // They may be stored: a doubled line misleads more than a missing one.
+        const again = error instanceof AppError && error.code === 'COMMIT_UNKNOWN' ? [] : batch
+        const lines = [...again, ...this.lines]
+        this.lines = lines.slice(0, maxLines)
+        this.drop(batch.length - again.length + lines.length - this.lines.length)
         throw error
       } finally {
         this.linesUnderWay = []
       }
     }
+  }
+
+  private drop(lines: number): void {
+    this.dropped += lines
+    this.droppedEver += lines
   }
 
   private rejectWaiting(error: Error): void {

@@ -20,6 +20,7 @@ export class HintListener {
   private readonly options: HintListenerOptions
   private socket: Socket | undefined
   private bound: number | null = null
+  private stopped = false
 
   constructor(options: HintListenerOptions) {
     this.options = options
@@ -30,8 +31,9 @@ export class HintListener {
     return this.bound
   }
 
-  /** Resolves when it listens or cannot. Never rejects. */
+  /** Resolves when it listens, cannot, or was stopped meanwhile. Never rejects. */
   start(): Promise<void> {
+    if (this.stopped) return Promise.resolve()
     const socket = createSocket('udp4')
     this.socket = socket
     socket.unref() // a worker lives by its loops, not by this
@@ -48,12 +50,14 @@ export class HintListener {
         this.stop()
         resolve()
       })
+      socket.once('close', resolve)
       socket.bind({ address: loopback, port: 0 })
     })
   }
 
-  /** Idempotent. */
+  /** For good, also before it was started. Idempotent. */
   stop(): void {
+    this.stopped = true
     this.bound = null
     this.socket?.close()
     this.socket = undefined

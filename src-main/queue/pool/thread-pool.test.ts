@@ -1,4 +1,7 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../kernel/index.ts'
 import { ManualClock } from '../manual-clock.fixture.ts'
 import { ThreadPool } from './thread-pool.ts'
 
@@ -24,5 +27,38 @@ describe('ThreadPool', () => {
     })
     pool.resize(2)
     expect([sleeps, pool.threadCount]).toEqual([0, 0])
+  })
+
+  it('takes a thread that it ends itself while it starts for no failed one', async () => {
+    const ended = Promise.withResolvers<string>()
+    const notes: string[] = []
+    const nothing = (): undefined => undefined
+    const dirs = { artifactDir: join(tmpdir(), 'taskdeck-none'), cacheDir: join(tmpdir(), 'taskdeck-none') }
+    const config = { mode: 'run', builtIn: true, files: [], fileOfType: {}, errorRules: [], ...dirs } as const
+    const pool = new ThreadPool({
+      clock: systemClock,
+      slots: 1,
+      start: { config, memoryMb: 128 },
+      timeoutGraceMs: 100,
+      watchAll: false,
+      listener: {
+        ...{ started: nothing, request: nothing },
+        ended: (_job, { status }) => ended.resolve(status),
+        note: (_level, message) => void notes.push(message)
+      }
+    })
+    const fence = { taskId: '1', workerId: 'w', attempt: 1 }
+    const more = { title: '', owner: '', businessKey: null, attemptsUsed: 1, maxAttempts: 1, leaseMs: 1_000 }
+    const given = {
+      timeoutMs: null,
+      idempotencyKey: 'k',
+      checkpoint: null,
+      retryPolicy: { kind: 'list', delaysMs: [] }
+    } as const
+    pool.submit([{ fence, type: 'sleep', payload: '{"ms":0}', ...more, ...given }])
+    pool.reconfigure({ config, memoryMb: 128 })
+    expect(await ended.promise).toBe('succeeded')
+    expect(notes).toEqual([])
+    await pool.stop()
   })
 })

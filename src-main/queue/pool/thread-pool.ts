@@ -48,6 +48,8 @@ const heapCheckMs = 200
 export class ThreadPool implements PoolThreadListener {
   private readonly options: ThreadPoolOptions
   private readonly threads = new Set<PoolThread>()
+  /** Threads that were asked to end, ready or not. */
+  private readonly dismissed = new WeakSet<PoolThread>()
   /** Idle threads, the most recently used last; those above may become idle long enough to end. */
   private readonly idle: PoolThread[] = []
   private readonly queue: PoolJob[] = []
@@ -116,7 +118,7 @@ export class ThreadPool implements PoolThreadListener {
   reconfigure(start: ThreadStart): void {
     this.start = start
     for (const thread of this.threads) {
-      thread.retire()
+      this.dismiss(thread)
       this.requeue(thread.takeBackUnstarted())
     }
     this.dispatch()
@@ -126,7 +128,7 @@ export class ThreadPool implements PoolThreadListener {
   trim(): void {
     const since = this.options.clock.monotonic() - idleThreadMs
     const idle = [...this.threads].filter((thread) => thread.available && thread.idleSince < since)
-    for (const thread of idle.slice(0, Math.max(0, this.threads.size - 1))) thread.retire()
+    for (const thread of idle.slice(0, Math.max(0, this.threads.size - 1))) this.dismiss(thread)
   }
 
   /** Ends every thread; jobs that still run end as `thread-ended`. */
@@ -176,7 +178,7 @@ export class ThreadPool implements PoolThreadListener {
     this.threads.delete(thread)
     this.requeue(unstarted)
     if (this.stopped.signal.aborted) return
-    if (thread.wasReady) return this.dispatch()
+    if (thread.wasReady || this.dismissed.has(thread)) return this.dispatch()
     this.options.listener.note('error', 'A handler thread did not start; the next try follows.', null)
     this.waitingToStart = true
     this.later(this.startBackoff.next(), this.stopped.signal, () => {
@@ -244,7 +246,12 @@ export class ThreadPool implements PoolThreadListener {
   private retireSurplus(): void {
     const usable = [...this.threads].filter((thread) => !thread.retired)
     const idle = usable.filter((thread) => thread.available)
-    for (const thread of idle.slice(0, Math.max(0, usable.length - this.slots))) thread.retire()
+    for (const thread of idle.slice(0, Math.max(0, usable.length - this.slots))) this.dismiss(thread)
+  }
+
+  private dismiss(thread: PoolThread): void {
+    this.dismissed.add(thread)
+    thread.retire()
   }
 
   /** Runs while tasks wait behind others, in the queue or in a thread. */

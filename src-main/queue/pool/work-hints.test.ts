@@ -183,3 +183,22 @@ describe('HintListener', () => {
     await once(socket, 'close')
   })
 })
+
+describe('HintListener', () => {
+  const quiet = { onHint: () => undefined, onProblem: () => undefined }
+
+  it('ends its start when it is stopped meanwhile, and holds no port', async () => {
+    const listener = new HintListener(quiet)
+    const starting = listener.start()
+    listener.stop()
+    await starting
+    expect(listener.port).toBeNull()
+  })
+
+  it('does not begin after it was stopped', async () => {
+    const listener = new HintListener(quiet)
+    listener.stop()
+    await listener.start()
+    expect(listener.port).toBeNull()
+  })
+})

@@ -53,6 +53,8 @@ class PoolWorker implements Worker {
   private starting: Promise<void> | undefined
   private stopping: Promise<void> | undefined
   private stopRequested = false
+  /** `onStart` was called, so `onStop` follows. */
+  private hasBegun = false
   /** Also when another process asked it to stop. */
   readonly finished: Promise<void>
   private tellFinished: () => void = () => undefined
@@ -144,6 +146,8 @@ class PoolWorker implements Worker {
     this.enter('starting')
     await this.catalog.start()
     if (this.options.hints) await this.hints.start()
+    if (this.stopping) return
+    this.hasBegun = true
     await this.hooks.call('onStart', { workerId: this.options.workerId })
     if (this.stopping) return
     this.notes.start()
@@ -178,7 +182,8 @@ class PoolWorker implements Worker {
     await this.within(threadsEndMs, this.pool.stop())
     this.state = 'stopped'
     await this.within(tailMs / 4, this.keeper.reportNow())
-    await this.hooks.call('onStop', { workerId: this.options.workerId, requested: this.stopRequested }, longestTailMs)
+    const { hasBegun: begun, stopRequested: requested } = this
+    if (begun) await this.hooks.call('onStop', { workerId: this.options.workerId, requested }, longestTailMs)
     this.log('info', `worker stopped${this.book.size > 0 ? `; ${this.book.size} leases are left to expire` : ''}`)
     this.changed()
   }
