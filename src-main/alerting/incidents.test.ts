@@ -65,9 +65,20 @@ describe('incidents', () => {
     expect(bench.told()).toEqual(['fired oldestMs'])
     bench.read({ oldestMs: 200, poolUse: 1 }, 6 * tickMs)
     expect(bench.told()).toEqual(['fired oldestMs', 'fired poolUse'])
+    // Nobody has seen the rule that fires now.
+    expect(bench.openIncident().acknowledged).toBeNull()
     const unknown = expect.objectContaining({ code: 'NOT_FOUND' }) as Error
     expect(() => bench.alerts.acknowledge('shop', id, { by: 'ada', note: '' })).toThrow(unknown)
     expect(() => bench.alerts.acknowledge('local', 'none', { by: 'ada', note: '' })).toThrow(unknown)
+  })
+
+  it('stay acknowledged while the same rule fires again', () => {
+    bench.addRule({ forMs: 0, clearForMs: 0 })
+    bench.read(high)
+    bench.alerts.acknowledge('local', bench.openIncident().id, { by: 'ada', note: '' })
+    bench.read(low, minute)
+    bench.read(high)
+    expect(bench.openIncident()).toMatchObject({ acknowledged: { by: 'ada' }, firings: [{}, { resolvedAt: null }] })
   })
 
   it('are repeated for all that fires, in the interval of their rule', () => {

@@ -34,9 +34,14 @@ export function incidentFor(incidents: readonly KeptIncident[], since: number): 
   return newestFirst.find(isOpen) ?? newestFirst.find(follows)
 }
 
-/** Takes it in; one that was over is open again. What was acknowledged stays so: it is most likely the same cause. */
+/**
+ * Takes it in; one that was over is open again. What was acknowledged stays so while the same rules fire again; a rule that had not fired says
+ * something that nobody has taken.
+ */
 export function withFiring(incident: KeptIncident, firing: KeptFiring): KeptIncident {
-  return { ...incident, resolvedAt: null, firings: [...incident.firings, firing] }
+  const isNew = incident.firings.every(({ ruleId }) => ruleId !== firing.ruleId)
+  const acknowledged = isNew ? null : incident.acknowledged
+  return { ...incident, acknowledged, resolvedAt: null, firings: [...incident.firings, firing] }
 }
 
 /** With these firings in their new form. It is over when its last firing is. */

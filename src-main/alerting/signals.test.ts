@@ -11,6 +11,7 @@ describe('the value of a signal', () => {
     ['oldestMs', { oldestMs: 7 }, 7],
     ['failureRate', { failureRate: 0.25, ended5m: 10 }, 0.25],
     ['failureRate', { failureRate: 0, ended5m: 1 }, 0],
+    ['failureRate', { ended5m: 0 }, 0],
     ['poolUse', { poolUse: 0.9 }, 0.9],
     ['databaseUse', { databaseUse: 0.8 }, 0.8],
     ['claimP95', { claimP95: 210 }, 210],
@@ -31,7 +32,8 @@ describe('the value of a signal', () => {
     expect(valueOf('growth', { in1m: 5 })).toBeNull()
     expect(valueOf('progressStopped', { 'depth.RUNNING': 3 })).toBeNull()
     expect(valueOf('oldestMs', { oldestMs: NaN })).toBeNull()
-    expect(valueOf('failureRate', { ended5m: 0 })).toBeNull()
+    expect(valueOf('failureRate', { failureRate: 0 })).toBeNull()
+    expect(valueOf('failureRate', { ended5m: 3 })).toBeNull()
   })
 
   it('is unknown when too few attempts ended for a rate: their failures neither fire nor end anything', () => {

@@ -14,8 +14,10 @@ export const riseWindowMs = 300_000
 
 interface Formula {
   readonly metrics: readonly MetricName[]
-  /** Of all metrics, in their order; called only when all are known. null: they say nothing. */
-  readonly value: (...metrics: number[]) => number | null
+  /** The first so many must be known. Left out: all. */
+  readonly needs?: number
+  /** Of all metrics, in their order; undefined is unknown. null: they say nothing. */
+  readonly value: (...metrics: (number | undefined)[]) => number | null
   /** Less its value at the earlier moment. */
   readonly rise?: true
 }
@@ -26,8 +28,13 @@ const itself = (metric: MetricName): Formula => ({ metrics: [metric], value: (va
 const formulas: Record<Exclude<AlertSignal, 'blindMs'>, Formula> = {
   oldestMs: itself('oldestMs'),
   failureRate: {
-    metrics: ['failureRate', 'ended5m'],
-    value: (rate = 0, ended = 0) => (rate === 0 || ended >= enoughAttempts ? rate : null)
+    metrics: ['ended5m', 'failureRate'],
+    // Where nothing ends there is no rate, and nothing fails either.
+    needs: 1,
+    value: (ended = 0, rate) => {
+      if (ended === 0 || rate === 0) return 0
+      return ended >= enoughAttempts ? (rate ?? null) : null
+    }
   },
   recoveredRise: { ...itself('recovered5m'), rise: true },
   workersSilent: { metrics: ['workersKnown', 'workersAlive'], value: (known = 0, alive = 0) => known - alive },
@@ -60,12 +67,10 @@ export function signalValue(signal: AlertSignal, { now, earlier }: Moment): numb
   return before === null ? null : current - before
 }
 
-function valueAt({ metrics, value }: Formula, at: MetricValue): number | null {
-  const known: number[] = []
-  for (const metric of metrics) {
-    const found = at(metric)
-    if (found === undefined || !Number.isFinite(found)) return null
-    known.push(found)
-  }
-  return value(...known)
+function valueAt({ metrics, needs = metrics.length, value }: Formula, at: MetricValue): number | null {
+  const found = metrics.map((metric) => {
+    const one = at(metric)
+    return one !== undefined && Number.isFinite(one) ? one : undefined
+  })
+  return found.slice(0, needs).includes(undefined) ? null : value(...found)
 }

@@ -177,10 +177,13 @@ function makeAlerts(
   const notifiers = new Notifiers({
     ...{ clock, log, desktop, secrets: files.secrets, records: rules.records },
     language: () => messageLanguage(files.settings.get().language),
-    connection: (id) =>
-      parts()
+    connection: (connectionId) => {
+      const view = parts()
         .connections.views()
-        .find((view) => view.id === id),
+        .find((one) => one.id === connectionId)
+      // No more than this leaves the machine.
+      return view && { id: view.id, name: view.name, environment: view.environment }
+    },
     onShow: (connectionId, at) => parts().hub.publish({ kind: 'show', connectionId, at }),
     onFailure: (error) => notices.add(error)
   })

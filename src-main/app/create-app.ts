@@ -44,7 +44,7 @@ async function stopApp(running: StopStack, log: AppLog): Promise<void> {
 async function startDemo({ localWorker, log }: Services): Promise<void> {
   try {
     await localWorker.start({ connectionId: localConnectionId, slots: demoSlots, handlersDir: null })
-    await localWorker.startSample('steady')
+    await localWorker.startSample(localConnectionId, 'steady')
   } catch (error) {
     log.write('warn', `The sample workload did not start: ${toProblem(error, log).message}`)
   }

@@ -22,8 +22,8 @@ export class Notices {
     this.hub = hub
   }
 
-  all(): readonly Problem[] {
-    return this.problems
+  all(): Problem[] {
+    return [...this.problems]
   }
 
   add(error: AppError): void {

@@ -441,14 +441,15 @@ export const contract = {
         z.object({
           connectionId,
           slots: z.int().min(1).max(64),
-          handlersDir: z.string().max(4096).nullable().default(null)
+          handlersDir: z.string().max(4096).nullable().default(null),
+          /** The connection's name, typed, when it is production. */ confirmation: z.string().max(60).default('')
         })
       )
       .output(localWorkerView),
     stop: base.output(localWorkerView),
     resize: base.input(z.object({ slots: z.int().min(1).max(64) })).output(localWorkerView),
-    /** Submits sample tasks at a pace until it is stopped; the worker must run. */
-    startSample: base.input(z.object({ kind: sampleKind })).output(localWorkerView),
+    /** Submits sample tasks at a pace until it is stopped. The worker must run on this connection, which must not be production. */
+    startSample: base.input(onConnection.extend({ kind: sampleKind })).output(localWorkerView),
     stopSample: base.output(localWorkerView),
     /** The newest 200 lines. */
     log: base.output(z.array(workerLogLine))

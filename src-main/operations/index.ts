@@ -1,4 +1,4 @@
-export { createOperations, writeBlock } from './operations.ts'
+export { checkAllowed, createOperations, writeBlock } from './operations.ts'
 export type { ActionTarget } from './action-target.ts'
 export type { ActRequest, Operations, OperationsOptions } from './operations.ts'
 export type { Answer } from './outcome.ts'

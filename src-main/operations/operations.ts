@@ -180,7 +180,8 @@ class AuditedOperations implements Operations {
 const hasNoTask = ({ action }: AuditEntry): boolean =>
   action === submitAction || (workerActions as readonly string[]).includes(action)
 
-function checkAllowed(request: ActionTarget & { readonly confirmation: string }): void {
+/** Throws READ_ONLY, and INVALID_INPUT for production whose name was not typed. */
+export function checkAllowed(request: ActionTarget & { readonly confirmation: string }): void {
   const block = writeBlock(request)
   if (block) throw block
   if (request.environment === 'production' && request.confirmation !== request.connectionName) {

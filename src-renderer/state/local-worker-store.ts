@@ -34,8 +34,14 @@ export const useLocalWorkerStore = defineStore('localWorker', () => {
     log.value = lines
   }
 
-  async function start(connectionId: string, slots: number, handlersDir: string | null = null): Promise<void> {
-    view.value = await useClient().localWorker.start({ connectionId, slots, handlersDir })
+  /** `confirmation`: the name of a production connection, as it was typed. */
+  async function start(how: {
+    connectionId: string
+    slots: number
+    handlersDir: string | null
+    confirmation?: string
+  }): Promise<void> {
+    view.value = await useClient().localWorker.start(how)
   }
 
   async function stop(): Promise<void> {
@@ -46,8 +52,8 @@ export const useLocalWorkerStore = defineStore('localWorker', () => {
     view.value = await useClient().localWorker.resize({ slots })
   }
 
-  async function startSample(kind: SampleKind): Promise<void> {
-    view.value = await useClient().localWorker.startSample({ kind })
+  async function startSample(connectionId: string, kind: SampleKind): Promise<void> {
+    view.value = await useClient().localWorker.startSample({ connectionId, kind })
   }
 
   async function stopSample(): Promise<void> {
@@ -56,8 +62,9 @@ export const useLocalWorkerStore = defineStore('localWorker', () => {
 
   /** One click from nothing to a moving queue: starts the worker when it does not run, then the sample. */
   async function runSample(connectionId: string, kind: SampleKind, slots = 4): Promise<void> {
-    if (view.value?.status !== 'running') await start(connectionId, slots, view.value?.handlersDir ?? null)
-    await startSample(kind)
+    const handlersDir = view.value?.handlersDir ?? null
+    if (view.value?.status !== 'running') await start({ connectionId, slots, handlersDir })
+    await startSample(connectionId, kind)
   }
 
   return {

@@ -22,7 +22,12 @@ async function start(options: Parameters<typeof startApp>[0] = {}): Promise<AppU
 }
 
 interface Received {
-  readonly bodies: { readonly event: string; readonly title: string; readonly incidentId: string | null }[]
+  readonly bodies: {
+    readonly event: string
+    readonly title: string
+    readonly incidentId: string | null
+    readonly connection: unknown
+  }[]
   readonly address: string
   /** What comes next is answered with this status. */
   answer: number
@@ -217,6 +222,7 @@ describe('those who are told', () => {
     await take(under, taskId)
     await over(under)
     await expect.poll(() => hook.bodies.map(({ event }) => event)).toEqual(['fired', 'resolved'])
+    expect(hook.bodies[0]?.connection).toEqual({ id: 'local', name: 'Local queue', environment: 'local' })
     expect(hook.bodies[0]).toMatchObject({
       incidentId: open[0]?.id,
       title: expect.stringContaining('Local queue') as string

@@ -4,7 +4,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { StopStack } from '../../src-main/kernel/index.ts'
+import { openAudit } from '../../src-main/audit/index.ts'
+import { StopStack, systemClock } from '../../src-main/kernel/index.ts'
 import { createTestDatabase, startPrivateMariaDb, type TestDatabase } from '../support/mariadb.ts'
 import { migrate, newDataDir, startApp, type AppUnderTest } from './app-under-test.ts'
 
@@ -105,7 +106,7 @@ describe('the local queue', () => {
     await expect(submit({ payload: `"${'x'.repeat(70_000)}"` }, 1_000)).rejects.toMatchObject({
       data: { code: 'INVALID_INPUT' }
     })
-    await expect(client.localWorker.startSample({ kind: 'steady' })).rejects.toMatchObject({
+    await expect(client.localWorker.startSample({ connectionId: 'local', kind: 'steady' })).rejects.toMatchObject({
       data: { code: 'INVALID_INPUT' }
     })
     await expect(
@@ -181,6 +182,45 @@ describe('a MySQL connection', () => {
     })
     await client.connections.remove({ connectionId })
     expect((await client.connections.list()).map(({ id }) => id)).toEqual(['local'])
+  })
+
+  it('that is production starts no worker without its name and no sample, and what was done is recorded', async () => {
+    const { client, app, link, dataDir } = await start()
+    const production = {
+      ...draftOf((await testDatabase()).url),
+      environment: 'production',
+      accessMode: 'read-only'
+    } as const
+    const { id: connectionId } = await client.connections.save(production)
+    const confirmation = production.name
+    await client.connections.setAccessMode({ connectionId, accessMode: 'read-write', confirmation })
+    await migrate(client, connectionId)
+    await link(connectionId, (view) => view.link.status === 'live')
+    const worker = { connectionId, slots: 1, handlersDir: null }
+    const refused = { data: { code: 'INVALID_INPUT' } }
+    await expect(client.localWorker.start(worker)).rejects.toMatchObject(refused)
+    await client.localWorker.start({ ...worker, confirmation })
+    await expect(client.localWorker.startSample({ connectionId, kind: 'spike' })).rejects.toMatchObject(refused)
+    await expect(client.localWorker.startSample({ connectionId: 'local', kind: 'spike' })).rejects.toMatchObject({
+      data: { code: 'WORKER_RUNNING' }
+    })
+    await client.localWorker.stop()
+    await app.stop()
+    const migrationsDir = join(import.meta.dirname, '../../migrations/cache')
+    const { audit } = openAudit({ file: join(dataDir, 'audit.sqlite'), clock: systemClock, migrationsDir })
+    ends.add(() => audit.close())
+    const entries = await audit.list(10)
+    const done = entries.map(({ action, outcome }) => [
+      action,
+      (JSON.parse(outcome ?? '{}') as { status: string }).status
+    ])
+    expect(done).toEqual([
+      ['localWorker.startSample', 'failed'],
+      ['localWorker.start', 'done'],
+      ['connections.migrate', 'done'],
+      ['connections.setAccessMode', 'done'],
+      ['connections.save', 'done']
+    ])
   })
 
   it('whose account may not make tables is warned of by the test, and the migration names the grant', async () => {

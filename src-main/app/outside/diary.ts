@@ -75,6 +75,7 @@ export function linkText(link: LinkState): string {
     case 'lost':
       return `lost: ${link.problem.code}: ${link.problem.message}`
     case 'schema':
+      if (link.schema === 'missing') return 'tables missing'
       return `tables ${link.schema} (version ${link.version}, this Taskdeck has ${link.latest})`
     case 'locked':
       return link.problem ? `no password: ${link.problem.code}: ${link.problem.message}` : 'no password in this session'

@@ -15,24 +15,35 @@ import { guarded, type Implementer } from './implementer.ts'
 import type { Services } from './services.ts'
 
 export function connectionProcedures(os: Implementer, services: Services) {
-  const { connections, changes, observations, alerts, log } = services
+  const { connections, changes, observations, alerts, log, audited } = services
   return os.connections.router({
     list: os.connections.list.handler(() => connections.views()),
     test: os.connections.test.handler(({ input, signal }) => guarded(testSteps(services, input, signal), log, signal)),
-    save: os.connections.save.handler(({ input }) => changes.save(input)),
-    remove: os.connections.remove.handler(async ({ input }) => {
-      await changes.remove(input.connectionId)
-      await observations.forget(input.connectionId)
-      alerts.forget(input.connectionId)
+    save: os.connections.save.handler(({ input }) => {
+      const { id, name, environment, accessMode } = input
+      const target = JSON.stringify({ name, environment, accessMode })
+      return audited({ connectionId: id ?? '', action: 'connections.save', target }, () => changes.save(input))
+    }),
+    remove: os.connections.remove.handler(async ({ input: { connectionId } }) => {
+      const { name } = connections.view(connectionId)
+      await audited({ connectionId, action: 'connections.remove', target: name }, () => changes.remove(connectionId))
+      await observations.forget(connectionId)
+      alerts.forget(connectionId)
     }),
     unlock: os.connections.unlock.handler(({ input }) => changes.unlock(input.connectionId, input.password)),
-    setAccessMode: os.connections.setAccessMode.handler(({ input }) =>
-      changes.setAccessMode(input.connectionId, input.accessMode, input.confirmation)
+    setAccessMode: os.connections.setAccessMode.handler(({ input: { connectionId, accessMode, confirmation } }) =>
+      audited({ connectionId, action: 'connections.setAccessMode', target: accessMode }, () =>
+        changes.setAccessMode(connectionId, accessMode, confirmation)
+      )
     ),
     schemaPlan: os.connections.schemaPlan.handler(async ({ input }) =>
       (await changes.schemaPlan(input.connectionId)).map((statement) => ({ ...statement }))
     ),
-    migrate: os.connections.migrate.handler(({ input }) => changes.migrate(input.connectionId, input.planHash)),
+    migrate: os.connections.migrate.handler(({ input: { connectionId, planHash } }) =>
+      audited({ connectionId, action: 'connections.migrate', target: planHash }, () =>
+        changes.migrate(connectionId, planHash)
+      )
+    ),
     retryNow: os.connections.retryNow.handler(({ input }) => connections.retryNow(input.connectionId))
   })
 }

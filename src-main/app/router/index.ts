@@ -2,6 +2,7 @@ import { alertProcedures } from './alert-procedures.ts'
 import { connectionProcedures } from './connection-procedures.ts'
 import { databaseProcedures } from './database-procedures.ts'
 import { createImplementer, guarded } from './implementer.ts'
+import { localWorkerProcedures } from './local-worker-procedures.ts'
 import { outsideProcedures } from './outside-procedures.ts'
 import type { Services } from './services.ts'
 import { taskProcedures } from './task-procedures.ts'
@@ -11,7 +12,7 @@ export type { Services } from './services.ts'
 
 /** The whole contract on these services. */
 export function createRouter(services: Services) {
-  const { log, hub, observations, localWorker, settings, connections } = services
+  const { log, hub, observations, settings, connections } = services
   const os = createImplementer(log, services.validateOutputs)
   return os.router({
     app: os.app.router({
@@ -31,15 +32,7 @@ export function createRouter(services: Services) {
     database: databaseProcedures(os, services),
     alerts: alertProcedures(os, services),
     outside: outsideProcedures(os, services),
-    localWorker: os.localWorker.router({
-      get: os.localWorker.get.handler(() => localWorker.view()),
-      start: os.localWorker.start.handler(({ input }) => localWorker.start(input)),
-      stop: os.localWorker.stop.handler(() => localWorker.stop()),
-      resize: os.localWorker.resize.handler(({ input }) => localWorker.resize(input.slots)),
-      startSample: os.localWorker.startSample.handler(({ input }) => localWorker.startSample(input.kind)),
-      stopSample: os.localWorker.stopSample.handler(() => localWorker.stopSample()),
-      log: os.localWorker.log.handler(() => localWorker.log())
-    })
+    localWorker: localWorkerProcedures(os, services)
   })
 }
 export type AppRouter = ReturnType<typeof createRouter>

@@ -136,9 +136,11 @@ export class LocalWorker {
     return this.view()
   }
 
-  startSample(kind: SampleKind): Promise<LocalWorkerView> {
+  startSample(connectionId: string, kind: SampleKind): Promise<LocalWorkerView> {
     return this.change(async () => {
       const running = this.requireRunning()
+      if (running.connectionId !== connectionId)
+        throw new AppError('WORKER_RUNNING', 'user', 'The local worker works on another queue: stop it first.')
       await running.sample?.stop()
       running.sample = this.sampleOf(running, kind)
       this.show()

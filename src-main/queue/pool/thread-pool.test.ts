@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { systemClock } from '../../kernel/index.ts'
+import { defaultRetryPolicy, systemClock } from '../../kernel/index.ts'
 import { ManualClock } from '../manual-clock.fixture.ts'
 import { ThreadPool } from './thread-pool.ts'
 
@@ -34,7 +34,8 @@ describe('ThreadPool', () => {
     const notes: string[] = []
     const nothing = (): undefined => undefined
     const dirs = { artifactDir: join(tmpdir(), 'taskdeck-none'), cacheDir: join(tmpdir(), 'taskdeck-none') }
-    const config = { mode: 'run', builtIn: true, files: [], fileOfType: {}, errorRules: [], ...dirs } as const
+    const mode = 'run' as const
+    const config = { mode, builtIn: true, files: [], fileOfType: {}, errorRules: [], ...dirs }
     const pool = new ThreadPool({
       clock: systemClock,
       slots: 1,
@@ -49,12 +50,7 @@ describe('ThreadPool', () => {
     })
     const fence = { taskId: '1', workerId: 'w', attempt: 1 }
     const more = { title: '', owner: '', businessKey: null, attemptsUsed: 1, maxAttempts: 1, leaseMs: 1_000 }
-    const given = {
-      timeoutMs: null,
-      idempotencyKey: 'k',
-      checkpoint: null,
-      retryPolicy: { kind: 'list', delaysMs: [] }
-    } as const
+    const given = { timeoutMs: null, idempotencyKey: 'k', checkpoint: null, retryPolicy: defaultRetryPolicy }
     pool.submit([{ fence, type: 'sleep', payload: '{"ms":0}', ...more, ...given }])
     pool.reconfigure({ config, memoryMb: 128 })
     expect(await ended.promise).toBe('succeeded')

@@ -42,7 +42,9 @@ describe('the worker', () => {
     await page.wrapper.find('.path input').setValue(' /srv/handlers ')
     await button('Start the worker').trigger('click')
     await flushPromises()
-    expect(calls('localWorker.start')).toEqual([{ connectionId: 'local', slots: 4, handlersDir: '/srv/handlers' }])
+    expect(calls('localWorker.start')).toEqual([
+      { connectionId: 'local', slots: 4, handlersDir: '/srv/handlers', confirmation: '' }
+    ])
     expect(page.wrapper.text()).toContain("running on this machine, 2 of 4 slots of this app's pool in use")
   })
 
@@ -83,13 +85,39 @@ describe('the worker', () => {
   })
 })
 
+describe('on a production queue', () => {
+  it('asks for its name before it starts, and offers no sample', async () => {
+    await open({ ...scene.localWorker, connectionId: 'clinic-main' })
+    const production = {
+      ...scene.connections.find(({ id }) => id === 'clinic-main')!,
+      accessMode: 'read-write'
+    } as const
+    dispatch({ kind: 'connections', connections: [production] })
+    await flushPromises()
+    expect(page.wrapper.find('.sample').text()).toContain('never on production')
+    expect(page.wrapper.find('button[aria-label="Start: Spike"]').attributes('disabled')).toBeDefined()
+    await button('Start the worker').trigger('click')
+    await flushPromises()
+    expect(calls('localWorker.start')).toEqual([])
+    const dialog = document.querySelector('[role=alertdialog]')!
+    expect(dialog.textContent).toContain('take real tasks')
+    const input = dialog.querySelector('input')!
+    input.value = 'clinic-main'
+    input.dispatchEvent(new Event('input'))
+    await flushPromises()
+    dialog.querySelector('form')!.dispatchEvent(new Event('submit'))
+    await flushPromises()
+    expect(calls('localWorker.start')).toMatchObject([{ connectionId: 'clinic-main', confirmation: 'clinic-main' }])
+  })
+})
+
 describe('a sample workload', () => {
   it('starts the worker too, and stops with the same button', async () => {
     await open(scene.localWorker)
     await page.wrapper.find('button[aria-label="Start: Spike"]').trigger('click')
     await flushPromises()
     expect(calls('localWorker.start')).toHaveLength(1)
-    expect(calls('localWorker.startSample')).toEqual([{ kind: 'spike' }])
+    expect(calls('localWorker.startSample')).toEqual([{ connectionId: 'local', kind: 'spike' }])
     await settle()
     await page.wrapper.find('button[aria-label="Stop: Spike"]').trigger('click')
     await flushPromises()

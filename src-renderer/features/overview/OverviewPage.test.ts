@@ -151,7 +151,7 @@ describe('OverviewPage', () => {
     await useAlertsStore().refresh('clinic-main')
     await flushPromises()
     const sentence = page.wrapper.find('.sentence')
-    expect(sentence.text()).toContain('Also: Oldest waiting, Worker heartbeat.')
+    expect(sentence.text()).toContain('Also firing: Oldest waiting, Worker heartbeat.')
     expect(sentence.find('a.context').attributes('href')).toBe('/c/clinic-main/alerts?incident=now')
     expect(text()).toContain('above since')
     const acknowledge = sentence.findAll('button').find((one) => one.text() === 'Acknowledge')

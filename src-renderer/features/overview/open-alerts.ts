@@ -41,15 +41,24 @@ const rank: readonly AlertSignal[] = [
 ]
 const isFiring = (one: Firing): boolean => one.firedAt !== null && one.resolvedAt === null && !one.silenced
 
-/** The worst of what fires and is not silent: what nobody has taken yet, then by what it watches; that of one type names more. */
-export function worstAlert(state: AlertState | undefined): OpenAlert | null {
+/**
+ * The worst of what fires and is not silent: what a sentence is `about` already, what nobody has taken yet, then by what it watches; that of one type
+ * names more.
+ */
+export function worstAlert(
+  state: AlertState | undefined,
+  about: (firing: Firing) => boolean = () => false
+): OpenAlert | null {
+  const isOther = (one: Firing): number => Number(!about(one))
   const found = (state?.open ?? []).flatMap((incident) => {
-    const firings = incident.firings.filter(isFiring).sort(byRank)
+    const firings = incident.firings.filter(isFiring).sort((a, b) => isOther(a) - isOther(b) || byRank(a, b))
     const [firing, ...others] = firings
     return firing ? [{ incident, firing, others }] : []
   })
   const isTaken = (one: OpenAlert): number => Number(one.incident.acknowledged !== null)
-  return found.sort((a, b) => isTaken(a) - isTaken(b) || byRank(a.firing, b.firing))[0] ?? null
+  const order = (a: OpenAlert, b: OpenAlert): number =>
+    isOther(a.firing) - isOther(b.firing) || isTaken(a) - isTaken(b) || byRank(a.firing, b.firing)
+  return found.sort(order)[0] ?? null
 }
 
 const byRank = (a: Firing, b: Firing): number =>

@@ -87,6 +87,17 @@ describe('decideSentence', () => {
     expect(decideSentence(live, { ...healthy, flow: [retried], oldest }).kind).toBe('oldest')
   })
 
+  it('does not call a queue well that falls behind', () => {
+    const depth: QueueReading['depth'] = [{ type: 'mail', state: 'QUEUED', count: 299 }]
+    const rush = { ...flow('mail', 3, 0), submitted1m: 302, finished1m: 3 }
+    expect(decideSentence(live, { ...healthy, depth, oldest: [], flow: [rush] })).toMatchObject({
+      kind: 'growing',
+      waiting: 299
+    })
+    const busy = { ...rush, submitted1m: 120, finished1m: 100 }
+    expect(decideSentence(live, { ...healthy, depth, oldest: [], flow: [busy] }).kind).toBe('well')
+  })
+
   it('says that all is well while work flows', () => {
     expect(decideSentence(live, healthy).kind).toBe('well')
   })
@@ -105,6 +116,21 @@ describe('an incident', () => {
 
   it('is the sentence when the newest reading alone would say that all is well', () => {
     expect(decide(live, healthy, state).sentence).toMatchObject({ kind: 'alert', signal: 'failureRate', above: 0.1 })
+  })
+
+  it('lends its since and its acknowledgement to no other trouble', () => {
+    const oldest = [{ type: 'mail.send', taskId: '7', ageMs: 400_000 }]
+    const silentRule = state.open[0]!.firings.filter(({ signal }) => signal === 'workersSilent')
+    const other = { ...state, open: [{ ...state.open[0]!, firings: silentRule }] }
+    expect(decide(live, { ...healthy, oldest }, other)).toMatchObject({ sentence: { kind: 'oldest' }, isSame: false })
+    expect(decide(live, { ...healthy, oldest }, state)).toMatchObject({
+      isSame: true,
+      alert: { firing: { signal: 'oldestMs' } }
+    })
+    expect(decide(live, { ...healthy, workers: [] }, other)).toMatchObject({
+      sentence: { kind: 'noWorkers' },
+      isSame: true
+    })
   })
 
   it('comes before what is only retried', () => {

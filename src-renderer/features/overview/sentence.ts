@@ -2,11 +2,12 @@ import {
   isHeldBack,
   type AlertSignal,
   type AlertState,
+  type Firing,
   type LinkState,
   type Problem,
   type QueueReading
 } from '@contract'
-import { numbersOf, worstTrouble, type TypeTrouble } from './reading-numbers.ts'
+import { drainOf, numbersOf, worstTrouble, type ReadingNumbers, type TypeTrouble } from './reading-numbers.ts'
 import { limitsOf, worstAlert, type OpenAlert } from './open-alerts.ts'
 
 /** The one sentence before the charts; `overview.sentence.KIND` in the i18n files. The first that holds is said. */
@@ -28,26 +29,46 @@ export type Sentence =
       readonly out1m: number | null
       readonly oldestMs: number | null
     }
+  /** Far more waits than goes out in minutes, and it grows. */
+  | { readonly kind: 'growing'; readonly in1m: number; readonly out1m: number; readonly waiting: number }
   | { readonly kind: 'quiet' }
 
-/** A sentence, with the incident that is behind it: since when, who has it, what else fires. */
+/** A sentence, with an incident that is open: since when, who has it, what else fires. */
 export interface Said {
   readonly sentence: Sentence
   readonly alert: OpenAlert | null
+  /** The firing is of what the sentence says; otherwise it only fires beside it. */
+  readonly isSame: boolean
 }
 
 export function decideSentence(link: LinkState, reading: QueueReading, alerts?: AlertState): Said {
   if (link.status === 'lost') {
-    return { sentence: { kind: 'offline', since: link.since ?? reading.at, problem: link.problem }, alert: null }
+    const sentence = { kind: 'offline', since: link.since ?? reading.at, problem: link.problem } as const
+    return { sentence, alert: null, isSame: false }
+  }
+  const trouble = troubleIn(reading, alerts)
+  if (trouble) {
+    const about = (firing: Firing): boolean => isAbout(trouble, firing)
+    const alert = worstAlert(alerts, about)
+    return { sentence: trouble, alert, isSame: alert !== null && about(alert.firing) }
   }
   const alert = worstAlert(alerts)
-  const trouble = troubleIn(reading, alerts)
-  if (trouble) return { sentence: trouble, alert }
   if (alert) {
     const { signal, type, value, above } = alert.firing
-    return { sentence: { kind: 'alert', signal, type, value, above }, alert }
+    return { sentence: { kind: 'alert', signal, type, value, above }, alert, isSame: true }
   }
-  return { sentence: worstTrouble(reading.flow) ?? calm(reading), alert: null }
+  return { sentence: worstTrouble(reading.flow) ?? calm(reading), alert: null, isSame: false }
+}
+
+const signalOf: Partial<Record<Sentence['kind'], AlertSignal>> = {
+  noWorkers: 'workersSilent',
+  failing: 'failureRate',
+  oldest: 'oldestMs'
+}
+
+/** A rule of the whole queue is about each of its types. */
+function isAbout(trouble: Sentence, { signal, type }: Firing): boolean {
+  return signal === signalOf[trouble.kind] && (type === '' || ('type' in trouble && type === trouble.type))
 }
 
 /** What the newest reading says by itself: it names the type and the task, which a figure of the whole queue does not. */
@@ -64,10 +85,13 @@ function troubleIn(reading: QueueReading, alerts: AlertState | undefined): Sente
 }
 
 function calm(reading: QueueReading): Sentence {
-  const { depth, in1m, out1m, oldest } = numbersOf(reading)
+  const { depth, waiting, in1m, out1m, oldest } = numbersOf(reading)
   const isKnown = (probe: 'submitted' | 'finished' | 'depth'): boolean => !isHeldBack(reading, probe)
   if (depth === 0 && in1m === 0 && out1m === 0 && isKnown('depth') && isKnown('submitted') && isKnown('finished')) {
     return { kind: 'quiet' }
+  }
+  if (isKnown('submitted') && isKnown('finished') && isFallingBehind({ waiting, in1m, out1m })) {
+    return { kind: 'growing', in1m, out1m, waiting }
   }
   return {
     kind: 'well',
@@ -77,11 +101,16 @@ function calm(reading: QueueReading): Sentence {
   }
 }
 
+/** What waits is more than goes out in five minutes; below, it grows and shrinks by chance. */
+const isFallingBehind = (numbers: Pick<ReadingNumbers, 'waiting' | 'in1m' | 'out1m'>): boolean =>
+  drainOf(numbers).kind === 'grows' && numbers.waiting > 5 * Math.max(1, numbers.out1m)
+
 export const sentenceTone: Record<Sentence['kind'], 'well' | 'warn' | 'bad'> = {
   offline: 'warn',
   noWorkers: 'bad',
   failing: 'bad',
   retrying: 'warn',
+  growing: 'warn',
   oldest: 'bad',
   alert: 'bad',
   well: 'well',

@@ -85,7 +85,10 @@ const sources: BundleSources = {
       }
     ],
     tables: { status: 'unknown', gap: { reason: 'off', remedy: null, errno: null } },
-    indexes: { status: 'unknown', gap: { reason: 'off', remedy: null, errno: null } }
+    indexes: {
+      status: 'unknown',
+      gap: { reason: 'rights', remedy: "GRANT SELECT ON mysql.x TO 'watcher'@'db7.internal.example'", errno: 1142 }
+    }
   },
   log: [
     `1970-01-01T00:16:00.000Z info connection orders: lost (HOST_UNKNOWN)`,

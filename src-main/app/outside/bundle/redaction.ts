@@ -66,20 +66,20 @@ export class Redaction {
     return this.options.withNames ? this.secretFree(name) : '[user]'
   }
 
-  /** Every text in a value of ours, whose names (types, codes) are to be kept. */
+  /** Every text in a value of ours, whose names (types, codes) are to be kept; a remedy is a statement that may name an account. */
   values<T>(value: T): T {
-    return this.deep(value, (text) => this.secretFree(text)) as T
+    return this.deep(value) as T
   }
 
   private secretFree(text: string): string {
     return maskText(this.options.redact(text))
   }
 
-  private deep(value: unknown, clean: (text: string) => string): unknown {
-    if (typeof value === 'string') return clean(value)
-    if (Array.isArray(value)) return value.map((item) => this.deep(item, clean))
+  private deep(value: unknown, key = ''): unknown {
+    if (typeof value === 'string') return key === 'remedy' ? this.freeText(value) : this.secretFree(value)
+    if (Array.isArray(value)) return value.map((item) => this.deep(item))
     if (value === null || typeof value !== 'object') return value
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.deep(item, clean)]))
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.deep(item, name)]))
   }
 }
 
