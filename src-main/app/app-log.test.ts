@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -33,6 +33,15 @@ describe('app log', () => {
     log.hide('Sesame')
     log.hide('Sesame-prod-7781')
     expect(log.redact('using Sesame-prod-7781, not Sesame')).toBe('using •••, not •••')
+  })
+
+  it('says once that its file cannot be written', () => {
+    writeFileSync(join(folder, 'logs'), '')
+    const failures: unknown[] = []
+    log = createAppLog({ file, clock: systemClock, onFailure: (error) => failures.push(error) })
+    log.write('info', 'one')
+    log.write('info', 'two')
+    expect(failures).toMatchObject([{ code: 'FILE_UNAVAILABLE', details: { path: file } }])
   })
 
   it('takes any text as a secret, half a character too', () => {

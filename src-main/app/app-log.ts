@@ -37,9 +37,12 @@ export interface AppLogOptions {
   readonly clock: Clock
   /** Also to stderr, for a terminal. */
   readonly echo?: (line: string) => void
+  /** The file cannot be written: told once. */
+  readonly onFailure?: (error: AppError) => void
 }
 
-export function createAppLog({ file, clock, echo }: AppLogOptions): AppLog {
+export function createAppLog({ file, clock, echo, onFailure }: AppLogOptions): AppLog {
+  let hasFailed = false
   /** The longest first: one may begin with another. */
   let hidden: readonly string[] = []
 
@@ -54,7 +57,10 @@ export function createAppLog({ file, clock, echo }: AppLogOptions): AppLog {
     const text = printable(redact(message).slice(0, maxEntryCharacters))
     const line = `${new Date(clock.now()).toISOString()} ${level} ${text}\n`
     echo?.(line)
-    append(file, line)
+    const failure = append(file, line)
+    if (!failure || hasFailed) return
+    hasFailed = true
+    onFailure?.(failure)
   }
 
   return {
@@ -82,16 +88,21 @@ function describe(error: unknown, depth = 0): string {
   return `${head}${error.stack ?? error.message}${cause}`
 }
 
-/** A log that cannot be written must not become the failure: a full disk is reported by those who store data. */
-function append(file: string, line: string): void {
+/** A log that cannot be written must not become the failure: what is in the way is returned. */
+function append(file: string, line: string): AppError | undefined {
+  const unusable = (cause?: unknown): AppError => {
+    const text = `The log ${file} cannot be written: this run leaves none. Check the file, its folder's rights and free space.`
+    return new AppError('FILE_UNAVAILABLE', 'operational', text, { cause, details: { path: file } })
+  }
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     const found = statSync(file, { throwIfNoEntry: false })
-    if (found && !found.isFile()) return // writing into a pipe waits for a reader
+    if (found && !found.isFile()) return unusable() // writing into a pipe waits for a reader
     if ((found?.size ?? 0) > maxFileBytes) renameSync(file, `${file}.1`)
     appendFileSync(file, line, { mode: 0o600 })
     chmodSync(file, 0o600)
-  } catch {
-    return
+    return undefined
+  } catch (error) {
+    return unusable(error)
   }
 }

@@ -14,7 +14,7 @@ import type { AppOptions } from './app-options.ts'
 import { EventHub } from './event-hub.ts'
 import { ConnectionChanges } from './links/connection-changes.ts'
 import { Connections } from './links/connections.ts'
-import { Notices } from './notices.ts'
+import type { Notices } from './notices.ts'
 import { Observations } from './observations.ts'
 import { openFiles, type AppFiles } from './open-files.ts'
 import { Outside } from './outside/outside.ts'
@@ -54,9 +54,12 @@ interface Parts {
 }
 
 /** Opens the files, makes the parts and connects them; what is to be ended goes on `running`. */
-export async function assemble(options: AppOptions, log: AppLog, running: StopStack): Promise<Services> {
+export async function assemble(
+  options: AppOptions,
+  { log, notices }: { readonly log: AppLog; readonly notices: Notices },
+  running: StopStack
+): Promise<Services> {
   const { clock, dataDir } = options
-  const notices = new Notices(log)
   const files = await openFiles(options, notices, running)
   const onUnrecorded = (error: AppError): void => notices.add(error)
   const observations = new Observations(files.history, clock)

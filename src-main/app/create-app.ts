@@ -5,6 +5,7 @@ import { createAppLog, type AppLog } from './app-log.ts'
 import type { AppOptions, TaskdeckApp } from './app-options.ts'
 import { assemble } from './assemble.ts'
 import { takeDataDirectory } from './data-directory.ts'
+import { Notices } from './notices.ts'
 import { toProblem } from './problem.ts'
 import { createRouter, type Services } from './router/index.ts'
 import { createPageServer } from './rpc-peer.ts'
@@ -19,9 +20,14 @@ export async function createApp(options: AppOptions): Promise<TaskdeckApp> {
   const running = new StopStack()
   const directory = takeDataDirectory(options.dataDir, options.hostName)
   running.add(() => directory.release())
-  const log = createAppLog({ file: join(options.dataDir, 'logs/taskdeck.log'), clock: options.clock })
+  const log = createAppLog({
+    file: join(options.dataDir, 'logs/taskdeck.log'),
+    clock: options.clock,
+    onFailure: (error) => notices.add(error)
+  })
+  const notices = new Notices(log)
   try {
-    const services = await assemble(options, log, running)
+    const services = await assemble(options, { log, notices }, running)
     const router = createRouter(services)
     log.write('info', `Taskdeck ${options.version} started in the ${options.shell} shell`)
     if (options.demo) await startDemo(services)

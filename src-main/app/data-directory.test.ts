@@ -1,6 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -13,7 +13,42 @@ beforeEach(() => {
 afterEach(() => rmSync(join(folder, '../..'), { recursive: true, force: true }))
 
 describe('data directory', () => {
-  it('is made for its owner alone, also when it was there with a wider mode', () => {
+  it('is never a folder of somebody else, whose mode stays as it was', () => {
+    mkdirSync(folder, { recursive: true })
+    chmodSync(folder, 0o1777)
+    writeFileSync(join(folder, 'notes.txt'), 'of somebody else')
+    expect(() => takeDataDirectory(folder, 'here')).toThrow(/open to others/)
+    expect(statSync(folder).mode & 0o7777).toBe(0o1777)
+    chmodSync(folder, 0o700)
+    takeDataDirectory(folder, 'here').release()
+  })
+
+  it('is made private when it is empty or ours', () => {
+    mkdirSync(folder, { recursive: true })
+    chmodSync(folder, 0o755)
+    takeDataDirectory(folder, 'here').release()
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+    writeFileSync(join(folder, 'queue.sqlite'), '')
+    chmodSync(folder, 0o755)
+    takeDataDirectory(folder, 'here').release()
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+  })
+
+  it.runIf(process.platform === 'linux')('is refused at once where no folder can be made', () => {
+    const run = spawnSync(
+      process.execPath,
+      [
+        '-e',
+        `
+      import(${JSON.stringify(join(import.meta.dirname, 'data-directory.ts'))})
+        .then(({ takeDataDirectory }) => takeDataDirectory('/proc/none', 'here')).catch((error) => console.log(error.code))`
+      ],
+      { encoding: 'utf8', timeout: 20_000, killSignal: 'SIGKILL' }
+    )
+    expect(run.stdout.trim()).toBe('FILE_UNAVAILABLE')
+  })
+
+  it('is made for its owner alone', () => {
     const first = takeDataDirectory(folder, 'here')
     expect(statSync(folder).mode & 0o777).toBe(0o700)
     first.release()

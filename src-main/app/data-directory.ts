@@ -1,6 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../kernel/index.ts'
 
@@ -15,14 +25,15 @@ export interface DataDirectory {
 }
 
 /**
- * Makes the folder (0700) and takes it for this process. Throws FILE_UNAVAILABLE when it cannot be made or another
+ * Makes the folder (0700) and takes it for this process. Throws FILE_UNAVAILABLE when it cannot be made, is shared with others, or another
  * Taskdeck uses it. A lock whose process is gone is taken over.
  */
 export function takeDataDirectory(path: string, hostName: string): DataDirectory {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-    chmodSync(path, 0o700) // it may have been there, made with a wider mode
+    makeFolder(path)
+    makePrivate(path)
   } catch (error) {
+    if (error instanceof AppError) throw error
     throw unavailable(`The folder ${path} cannot be used: choose another one with --data.`, path, error)
   }
   const lock = join(path, 'lock.json')
@@ -36,6 +47,29 @@ export function takeDataDirectory(path: string, hostName: string): DataDirectory
     removeStale(lock, text)
   }
   throw inUse(path, lock, undefined)
+}
+
+/** Step by step: on some file systems (such as /proc) Node's own recursive way never ends. */
+function makeFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+  const parent = dirname(path)
+  if (parent !== path) makeFolder(parent)
+  mkdirSync(path, { mode: 0o700 })
+}
+
+/** One of these is there since a first start. */
+const ourFiles = ['queue.sqlite', 'history.sqlite', 'settings.json', 'connections.json']
+
+/** Nobody else may look into our files; nor may somebody else's folder be closed to its users. */
+function makePrivate(path: string): void {
+  if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return
+  const names = readdirSync(path)
+  if (names.length > 0 && !names.some((name) => ourFiles.includes(name)))
+    throw unavailable(
+      `The folder ${path} is open to others and holds files that are not Taskdeck's: choose a new or an empty folder with --data.`,
+      path
+    )
+  chmodSync(path, 0o700)
 }
 
 const unavailable = (message: string, path: string, cause?: unknown): AppError =>

@@ -27,7 +27,7 @@ const places: DatabasePlaces = { clock, migrationsDir: join(projectRoot, 'migrat
 let secrets: string[] = []
 let asJson = false
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (stopping.signal.aborted) process.exit(128 + constants.signals[signal])
     say('info', `${signal}: stopping; a second one ends at once`)

@@ -330,7 +330,7 @@ export const contract = {
         z.object({
           connectionId,
           rangeMs: longestRange,
-          maxPoints: z.int().min(10).max(2000).default(360),
+          maxPoints: z.int().min(10).max(1_000).default(360),
           /** Where the range ends, the database's clock; null: now. */
           endAt: z.number().min(0).nullable().default(null)
         })

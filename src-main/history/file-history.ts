@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../kernel/index.ts'
 import { fileFaultOf } from '../sqlite-file/index.ts'
 import type { FileFault } from '../sqlite-file/index.ts'
@@ -19,6 +20,7 @@ export class FileHistory implements History {
   /** Removed while the file could not be written. */
   private readonly hidden = new Set<string>()
   private closed = false
+  private lastQuery: Promise<unknown> = Promise.resolve()
 
   constructor(options: HistoryOptions, file: HistoryStore | undefined, inMemory: () => HistoryStore) {
     this.options = options
@@ -38,7 +40,14 @@ export class FileHistory implements History {
     })
   }
 
+  /** One at a time, and between two of them everything else has its turn: a long range takes a good part of a second. */
   query(connectionId: string, query: HistoryQuery): Promise<HistoryWindow> {
+    const answer = this.lastQuery.then(nextTurn).then(() => this.answer(connectionId, query))
+    this.lastQuery = answer.catch(() => undefined)
+    return answer
+  }
+
+  private answer(connectionId: string, query: HistoryQuery): Promise<HistoryWindow> {
     return this.settle(() => {
       const buckets = planBuckets({
         ...query,

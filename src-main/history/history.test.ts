@@ -184,6 +184,17 @@ describe('history', () => {
     db.close()
   })
 
+  it('lets everything else have its turn between two questions', async () => {
+    const { history } = open()
+    await tick(history, start, depth(1))
+    const order: string[] = []
+    const asked = [1, 2, 3].map((n) => line(history, { from: start, to: now }).then(() => order.push(`answer ${n}`)))
+    setImmediate(() => order.push('else'))
+    await Promise.all(asked)
+    expect(order.indexOf('else')).toBeLessThan(2)
+    expect(order.filter((one) => one !== 'else')).toEqual(['answer 1', 'answer 2', 'answer 3'])
+  })
+
   it('bounds the number of series', async () => {
     const { history } = open()
     const many = Array.from({ length: 3000 }, (_, n) => depth(n, `type-${n}`))

@@ -1,7 +1,10 @@
-import { toAppError, type AppError } from '../../kernel/index.ts'
+import { toAppError, type AppError, type ErrorCode } from '../../kernel/index.ts'
 
 /** The loops of a worker that talk to the database; each tells how its last call went. */
 export type DatabaseUser = 'claim' | 'heartbeat' | 'settle' | 'notes' | 'recovery' | 'schedules'
+
+/** The server could not be reached at all. */
+const awayCodes: readonly ErrorCode[] = ['CONNECTION_REFUSED', 'HOST_UNKNOWN', 'CONNECTION_LOST', 'CONNECT_TIMEOUT']
 
 /** What a worker knows of its database, from the calls that it makes anyway. */
 export class DatabaseState {
@@ -21,9 +24,11 @@ export class DatabaseState {
     return this.problem?.code ?? 'ok'
   }
 
+  /** An answer to one shows that the server is there again: the others need not ask, some of them a minute later, to know it. */
   succeeded(user: DatabaseUser): void {
     const before = this.code
     this.failures.delete(user)
+    for (const [other, { code }] of this.failures) if (awayCodes.includes(code)) this.failures.delete(other)
     if (this.code !== before) this.onChange(this.problem)
   }
 

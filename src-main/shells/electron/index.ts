@@ -112,7 +112,7 @@ async function openWindow(taskdeck: TaskdeckApp): Promise<void> {
 function stopWithTheApp(taskdeck: TaskdeckApp): void {
   let stopped: Promise<void> | undefined
   app.on('window-all-closed', () => app.quit())
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => app.quit())
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => app.quit())
   app.on('will-quit', (event) => {
     event.preventDefault()
     stopped ??= stop()

@@ -27,6 +27,7 @@ export function usePaletteEntries(input: Ref<string>): ComputedRef<PaletteGroup[
     for (const flow of reading.value?.flow ?? []) depth.set(flow.type, 0)
     for (const part of reading.value?.depth ?? []) depth.set(part.type, (depth.get(part.type) ?? 0) + part.count)
     return [...depth].flatMap(([type, waiting]): Command[] => {
+      if (type === '') return [] // no address can name it
       const detail = t('frame.palette.live', { count: count(waiting) })
       const picture = { name: 'type', params: { ...params.value, type } }
       const tasks = { name: 'tasks', params: params.value, query: { type } }

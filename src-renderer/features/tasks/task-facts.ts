@@ -32,9 +32,11 @@ export function outcomeMark(attempt: Attempt, state: TaskState): TaskState {
     case 'HANDED_BACK':
       return 'QUEUED'
     default:
-      return attempt.outcome
+      // Another program may have written what no engine of ours knows.
+      return ends.find((state) => state === attempt.outcome) ?? 'CREATED'
   }
 }
+const ends: readonly TaskState[] = ['SUCCESS', 'PARTIAL_SUCCESS', 'FAILED', 'CANCELLED']
 
 /** Pausing and resuming share a place, and only a held task is released: a row of buttons that keeps its order. */
 export function offeredActions(state: TaskState): OperatorAction[] {

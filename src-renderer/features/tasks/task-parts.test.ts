@@ -127,6 +127,7 @@ describe('what a task has been', () => {
     expect(outcomeMark(attempt({ outcome: null }), 'CANCEL_REQUESTED')).toBe('CANCEL_REQUESTED')
     expect(outcomeMark(attempt({ outcome: 'HANDED_BACK' }), 'SUCCESS')).toBe('QUEUED')
     expect(outcomeMark(attempt({ outcome: 'PARTIAL_SUCCESS' }), 'PARTIAL_SUCCESS')).toBe('PARTIAL_SUCCESS')
+    expect(outcomeMark(attempt({ outcome: 'BOGUS' as 'FAILED' }), 'FAILED')).toBe('CREATED')
   })
 
   it('offers resuming in place of pausing, and releasing only to a held one', () => {
