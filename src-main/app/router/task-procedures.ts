@@ -3,6 +3,7 @@ import { allowedActions, taskLimits, type NewTask, type TaskView } from '../../c
 import { AppError, type AttemptError, type LogLine, type TaskDetail, type TaskSummary } from '../../kernel/index.ts'
 import { artifactObstacles, maskJson, maskText, readArtifact, writeBlock } from '../../operations/index.ts'
 import type { TaskStore } from '../../queue/task-store.ts'
+import { requireFittingPayload } from '../payload-check.ts'
 import { toProblem } from '../problem.ts'
 import type { Implementer } from './implementer.ts'
 import type { Services } from './services.ts'
@@ -62,8 +63,10 @@ async function act({ connections, operations, actor }: Services, input: ActInput
 
 type SubmitInput = Parameters<Parameters<Implementer['tasks']['submit']['handler']>[0]>[0]['input']
 
-async function submit({ connections, operations, actor }: Services, input: SubmitInput) {
+async function submit({ connections, operations, localWorker, actor }: Services, input: SubmitInput) {
   const { connectionId, task, count, confirmation } = input
+  const schema = localWorker.payloadSchema(connectionId, task.type)
+  if (schema) requireFittingPayload(task.payload, schema)
   const { name, environment, accessMode } = connections.view(connectionId)
   const store = await connections.writableStore(connectionId)
   const answer = await operations.submit({

@@ -89,6 +89,13 @@ export class LocalWorker {
     }
   }
 
+  /** JSON Schema of a type's payload, when the worker runs on this connection and its handler names one. */
+  payloadSchema(connectionId: string, type: string): Readonly<Record<string, unknown>> | null {
+    if (this.running?.connectionId !== connectionId) return null
+    const { handlers } = this.running.worker.status().handlers
+    return handlers.find((handler) => handler.type === type)?.payloadSchema ?? null
+  }
+
   log(): WorkerLogLine[] {
     return this.lines.newest()
   }
