@@ -141,7 +141,7 @@ async function keepCausing<T>(cause: () => Promise<unknown>, wanted: Promise<T>)
 
 /** How many steps lie between the moment that the incident names and the first step of stored history that is above its threshold. */
 async function stepsOff(): Promise<Record<string, number>> {
-  const range = { rangeMs: 1_800_000, maxPoints: 2_000 }
+  const range = { rangeMs: 1_800_000, maxPoints: 1_000 }
   const { times, stepMs, series } = await watching.client.overview.snapshot({ connectionId, ...range })
   const entries = fired.map(({ firing: { since, above, type }, metric }) => {
     const values = series.find((one) => one.metric === metric && one.type === type)?.values ?? []
