@@ -18,8 +18,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '15' },
     /** Of the pairs. */
     workers: { type: 'string', default: '8' },
-    pairs: { type: 'string', default: '60' },
-    seconds: { type: 'string', default: '4' },
+    pairs: { type: 'string', default: '12' },
+    seconds: { type: 'string', default: '30' },
     json: { type: 'boolean', default: false }
   }
 })

@@ -32,7 +32,7 @@ export interface WorkerHooks {
   onAttemptEnd?(attempt: EndedHookedAttempt): void | Promise<void>
   /** The task may be someone else's: its handler is being stopped. */
   onLeaseLost?(attempt: HookedAttempt): void | Promise<void>
-  /** After the last task. `requested`: another process asked for it. */
+  /** After the last task, when `onStart` was called. `requested`: another process asked for it. */
   onStop?(worker: { readonly workerId: string; readonly requested: boolean }): void | Promise<void>
 }
 

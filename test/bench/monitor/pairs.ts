@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { newTask, systemClock } from '../../../src-main/kernel/index.ts'
+import { newTask, systemClock, withDeadline } from '../../../src-main/kernel/index.ts'
 import { createSampler } from '../../../src-main/monitoring/index.ts'
 import { withHints } from '../../../src-main/queue/pool/index.ts'
 import type { TaskStore } from '../../../src-main/queue/task-store.ts'
@@ -12,9 +12,10 @@ import { atLeast, median, type Goal } from '../../support/report.ts'
 import { openWatched } from './ticks.ts'
 
 /*
- * The throughput of workers that drain a queue which never runs dry, watched and not: short stretches of one long run, in pairs whose order takes
- * turns, so that warming up, the growing table and the machine's moods meet both sides alike. The sampler is the app's, at its own pace. A neighbour
- * on the machine moves a stretch by far more than 2 %: many pairs are needed, and the interval says how much they tell.
+ * The throughput of workers that drain a queue which never runs dry, watched and not: stretches of one long run, in pairs whose order takes
+ * turns, so that warming up, the growing table and the machine's moods meet both sides alike. The sampler is the app's, at its own pace: on a server
+ * at full speed it reads every ten seconds and more, so a stretch must be longer. A neighbour on the machine moves a stretch by far more than 2 %:
+ * the intervals say how much the pairs tell, and the server's CPU for a task tells more than its pace.
  */
 
 export interface PairOptions {
@@ -35,8 +36,9 @@ export interface PairsResult {
   /** The server's CPU for a task, watched to not watched; the work that slows down others' on a busy server. NaN where the system does not tell. */
   readonly serverCpu: number
   readonly serverCpuBetween: readonly [number, number]
-  /** Ticks of all watched stretches. */
+  /** Ticks within all watched stretches, and how far apart the sampler makes them at the end. */
   readonly ticks: number
+  readonly intervalMs: number
 }
 
 /** Tasks that each worker process holds at once. */
@@ -45,6 +47,7 @@ const submitted = 1_000
 /** Submitted and not done yet: the workers never wait for the producer. */
 const ahead = 10_000
 const warmUpMs = 15_000
+const firstTickMs = 60_000
 const task = newTask.parse({ type: benchTask.type, payload: benchTask.payload })
 
 interface Stretch {
@@ -61,15 +64,25 @@ export async function measurePairs(
   const processes = await Processes.start(workers, { file: 'process.ts', url, profileDir: '' })
   const watched = await openWatched(url)
   let ticks = 0
+  let ticked = Promise.withResolvers<void>()
   const sampler = createSampler({
     connectionId: 'bench',
     clock: systemClock,
     read: () => watched.read(),
-    onTick: () => (ticks += 1),
+    onTick: () => {
+      ticks += 1
+      ticked.resolve()
+    },
     onState: () => undefined
   })
   const stretch = async (isWatched: boolean): Promise<Stretch> => {
-    if (isWatched) sampler.start()
+    if (isWatched) {
+      // The first reading also counts what came while nobody looked: none of the stretch's.
+      ticked = Promise.withResolvers()
+      sampler.start()
+      await withDeadline(systemClock, firstTickMs, ticked.promise, () => new Error('No reading came.'))
+      ticks -= 1
+    }
     const [from, done, cpuMs] = [performance.now(), processes.doneCount, cpuMsOf(server.pid)]
     await pause(seconds * 1_000)
     const [tasks, took] = [processes.doneCount - done, performance.now() - from]
@@ -105,7 +118,8 @@ export async function measurePairs(
     alonePerSecond: Math.round(median(runs.map(({ alone }) => alone.perSecond))),
     serverCpu: rounded(median(cpu)),
     serverCpuBetween: medianBetween(cpu),
-    ticks
+    ticks,
+    intervalMs: sampler.intervalMs
   }
 }
 
