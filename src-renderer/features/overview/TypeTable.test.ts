@@ -15,7 +15,7 @@ afterEach(() => page.wrapper.unmount())
 it('says in words that no type has tasks', async () => {
   const table = { render: () => h(TypeTable, { rows: [], stale: false, range: '1 h', limits: limitsOf(undefined) }) }
   page = await mountPage(table, makeScene('quiet', 0), '/c/clinic-main/overview', () => 0)
-  expect(page.wrapper.find('.empty h2').text()).toBe('No type has tasks now')
+  expect(page.wrapper.text()).toContain('No type has tasks now')
   expect(page.wrapper.text()).not.toContain('No Data')
 })
 
