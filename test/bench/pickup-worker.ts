@@ -41,6 +41,8 @@ process.on('message', () => process.send?.(polls))
 process.on('SIGTERM', () => {
   void worker.stop().then(() => process.exit(0))
 })
+// Nobody would end it when its parent was killed.
+process.on('disconnect', () => process.exit(1))
 await worker.start()
 // Its ports are read from its row: submitters that look before its first report hear of it seconds later.
 while (!(await store.read()).workers.some(({ status }) => status === 'running')) await clock.sleep(20)

@@ -38,6 +38,8 @@ const worker = createWorker({
 const loops = [await RawLoop.open(url, benchTask), await RawLoop.open(url, benchTask)]
 
 process.on('message', (message: ToProcess) => void obey(message))
+// Nobody would end it when its parent was killed.
+process.on('disconnect', () => process.exit(1))
 await worker.start()
 tell({ kind: 'ready' })
 
