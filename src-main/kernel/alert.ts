@@ -7,7 +7,7 @@ export const enoughAttempts = 10
 export const alertSignals = [
   /** Age of the longest due task, ms. */
   'oldestMs',
-  /** Share of attempts of the last 5 min that failed for good, 0 to 1; unknown when some did and fewer than `enoughAttempts` ended. */
+  /** Share of attempts of the last 5 min that failed for good, 0 to 1; 0 when none ended, unknown when some failed and fewer than `enoughAttempts` ended. */
   'failureRate',
   /** Expired leases recovered in the last 5 min, less those of the 5 min before. */
   'recoveredRise',

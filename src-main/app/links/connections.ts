@@ -16,7 +16,7 @@ import {
 } from '../../connections/index.ts'
 import { AppError, type Clock } from '../../kernel/index.ts'
 import type { Tick } from '../../monitoring/index.ts'
-import { writeBlock } from '../../operations/index.ts'
+import { writeBlock, type ActionTarget } from '../../operations/index.ts'
 import type { TaskStore } from '../../queue/task-store.ts'
 import type { AppLog } from '../app-log.ts'
 import { toProblem } from '../problem.ts'
@@ -110,9 +110,14 @@ export class Connections {
     return this.store(id)
   }
 
+  /** What an operator's action has to know of it. */
+  target(id: string): ActionTarget {
+    const { name, environment, accessMode } = this.view(id)
+    return { connectionId: id, connectionName: name, environment, accessMode }
+  }
+
   requireWritable(id: string): void {
-    const { accessMode, name } = this.view(id)
-    const block = writeBlock({ accessMode, connectionName: name })
+    const block = writeBlock(this.target(id))
     if (block) throw block
   }
 

@@ -9,15 +9,14 @@ export function localWorkerProcedures(os: Implementer, { localWorker, connection
     get: os.localWorker.get.handler(() => localWorker.view()),
     start: os.localWorker.start.handler(({ input: { confirmation, ...start } }) => {
       const { connectionId, ...how } = start
-      const { name, environment, accessMode } = connections.view(connectionId)
-      checkAllowed({ connectionId, connectionName: name, environment, accessMode, confirmation })
+      checkAllowed({ ...connections.target(connectionId), confirmation })
       const change = { connectionId, action: 'localWorker.start', target: JSON.stringify(how) }
       return audited(change, () => localWorker.start(start))
     }),
     stop: os.localWorker.stop.handler(() => localWorker.stop()),
     resize: os.localWorker.resize.handler(({ input }) => localWorker.resize(input.slots)),
     startSample: os.localWorker.startSample.handler(({ input: { connectionId, kind } }) => {
-      if (connections.view(connectionId).environment === 'production') throw notForProduction()
+      if (connections.target(connectionId).environment === 'production') throw notForProduction()
       const change = { connectionId, action: 'localWorker.startSample', target: kind }
       return audited(change, () => localWorker.startSample(connectionId, kind))
     }),

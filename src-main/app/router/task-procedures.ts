@@ -55,9 +55,8 @@ type ActInput = Parameters<Parameters<Implementer['tasks']['act']['handler']>[0]
 
 async function act({ connections, operations, actor }: Services, input: ActInput) {
   const { connectionId, taskId, action, requestId, confirmation } = input
-  const { name, environment, accessMode } = connections.view(connectionId)
+  const target = connections.target(connectionId)
   const store = await connections.store(connectionId)
-  const target = { connectionId, connectionName: name, environment, accessMode }
   return operations.act({ ...target, store, taskId, action, requestId, confirmation, actor })
 }
 
@@ -67,10 +66,10 @@ async function submit({ connections, operations, localWorker, actor }: Services,
   const { connectionId, task, count, confirmation } = input
   const schema = localWorker.payloadSchema(connectionId, task.type)
   if (schema) requireFittingPayload(task.payload, schema)
-  const { name, environment, accessMode } = connections.view(connectionId)
+  const target = connections.target(connectionId)
   const store = await connections.writableStore(connectionId)
   const answer = await operations.submit({
-    ...{ connectionId, connectionName: name, environment, accessMode, confirmation, actor, count },
+    ...{ ...target, confirmation, actor, count },
     type: task.type,
     requestId: input.requestId ?? randomUUID(),
     submit: () => submitCopies(store, task, count)
@@ -80,8 +79,7 @@ async function submit({ connections, operations, localWorker, actor }: Services,
 
 async function viewOf(task: TaskDetail, connectionId: string, services: Services): Promise<TaskView> {
   const { connections, artifactDir, hostName, log } = services
-  const { name, accessMode } = connections.view(connectionId)
-  const block = writeBlock({ accessMode, connectionName: name })
+  const block = writeBlock(connections.target(connectionId))
   const payload = maskJson(task.payload)
   const files = await artifactObstacles(task.artifacts, { artifactDir, hostname: hostName })
   return {

@@ -5,9 +5,8 @@ export function workerProcedures(os: Implementer, { connections, operations, act
   return os.workers.router({
     request: os.workers.request.handler(async ({ input }) => {
       const { connectionId, workerId, request, requestId, confirmation } = input
-      const { name, environment, accessMode } = connections.view(connectionId)
+      const target = connections.target(connectionId)
       const store = await connections.writableStore(connectionId)
-      const target = { connectionId, connectionName: name, environment, accessMode }
       return {
         ...(await operations.requestWorker({ ...target, store, workerId, request, requestId, confirmation, actor }))
       }
