@@ -74,9 +74,10 @@ class MysqlDatabase implements SqlDatabase, TransactionHost<Session> {
   async execute(sql: string, values: readonly SqlValue[] = [], options: StatementOptions = {}): Promise<SqlResult> {
     this.refuseNested()
     const facts = guardStatement(sql, this.accessMode, false)
-    const session = await this.pool.acquire()
+    const session = await this.acquire(false)
     if (facts.leavesTraces) session.tainted = true
     try {
+      await session.commitEach()
       return await session.execute(sql, values, options)
     } finally {
       if (session.isBroken) this.sessionLost(session)
@@ -105,8 +106,9 @@ class MysqlDatabase implements SqlDatabase, TransactionHost<Session> {
     await Promise.allSettled(this.ending)
   }
 
-  acquire(): Promise<Session> {
-    return this.pool.acquire()
+  /** A free session that need not be told first, if there is one. */
+  acquire(forTransaction: boolean): Promise<Session> {
+    return this.pool.acquire((session) => session.isForTransactions === forTransaction)
   }
 
   release(session: Session): void {

@@ -80,6 +80,15 @@ describe('SessionPool', () => {
     expect(opened).toHaveLength(2)
   })
 
+  it('gives the most recently used of those that suit, else of all', async () => {
+    const sessions = pool(3)
+    const [first, second, third] = [await sessions.acquire(), await sessions.acquire(), await sessions.acquire()]
+    for (const session of [first, second, third]) sessions.release(session)
+    expect(await sessions.acquire((session) => session !== third)).toBe(second)
+    expect(await sessions.acquire(() => false)).toBe(third)
+    expect(await sessions.acquire(() => false)).toBe(first)
+  })
+
   it('serves waiters in their order', async () => {
     const sessions = pool(1)
     const session = await sessions.acquire()

@@ -49,10 +49,10 @@ export class SessionPool<S extends PooledSession> {
     this.options = options
   }
 
-  /** Throws POOL_EXHAUSTED when none becomes free in time, or what opening one threw. */
-  async acquire(): Promise<S> {
+  /** Rather one that `suits`. Throws POOL_EXHAUSTED when none becomes free in time, or what opening one threw. */
+  async acquire(suits: (session: S) => boolean = () => true): Promise<S> {
     if (this.closed) throw poolClosed()
-    const session = this.takeIdle() ?? (await this.placeOrSession())
+    const session = this.takeIdle(suits) ?? (await this.placeOrSession())
     if (session) {
       this.inUse.add(session)
       return session
@@ -97,13 +97,13 @@ export class SessionPool<S extends PooledSession> {
     await Promise.all(goodbyes)
   }
 
-  private takeIdle(): S | null {
-    const now = this.options.clock.monotonic()
-    for (let entry = this.idle.pop(); entry; entry = this.idle.pop()) {
-      if (!entry.session.isBroken && now - entry.since < maxIdleMs) return entry.session
-      entry.session.destroy()
-    }
-    return null
+  private takeIdle(suits: (session: S) => boolean): S | null {
+    const oldest = this.options.clock.monotonic() - maxIdleMs
+    // Each leaves the list by itself when it is destroyed.
+    for (const { session, since } of [...this.idle]) if (session.isBroken || since <= oldest) session.destroy()
+    // -1 is the last one: the most recently used.
+    const index = this.idle.findLastIndex(({ session }) => suits(session))
+    return this.idle.splice(index, 1)[0]?.session ?? null
   }
 
   private async placeOrSession(): Promise<S | null> {

@@ -15,6 +15,10 @@ export interface TransactionSession {
   readonly isBroken: boolean
   tainted: boolean
   execute(sql: string, values: readonly SqlValue[]): Promise<SqlResult>
+  /** The statements that follow are one transaction, up to COMMIT or ROLLBACK. */
+  begin(): Promise<void>
+  /** Each statement that follows commits by itself. */
+  commitEach(): Promise<void>
   command(sql: string): Promise<SqlResult>
   destroy(): void
 }
@@ -23,7 +27,7 @@ export interface TransactionSession {
 export interface TransactionHost<S extends TransactionSession> {
   readonly accessMode: AccessMode
   readonly clock: Clock
-  acquire(): Promise<S>
+  acquire(forTransaction: boolean): Promise<S>
   release(session: S): void
   /** The session broke or its server takes no changes: no other idle one is trusted either. */
   sessionLost(session: S): void
@@ -67,7 +71,7 @@ async function attemptOnce<T, S extends TransactionSession>(
   host: TransactionHost<S>,
   work: (runner: SqlRunner) => Promise<T>
 ): Promise<Outcome<T, S>> {
-  const session = await host.acquire()
+  const session = await host.acquire(true)
   try {
     return await onSession(host, session, work)
   } finally {
@@ -84,7 +88,7 @@ async function onSession<T, S extends TransactionSession>(
   const runner = new TransactionRunner(session, host.accessMode)
   let result: T
   try {
-    await session.command(host.accessMode === 'read-only' ? 'START TRANSACTION READ ONLY' : 'START TRANSACTION')
+    await session.begin()
     result = await work(runner)
     await runner.finish()
   } catch (caught) {
@@ -156,9 +160,10 @@ async function askBack<S extends TransactionSession>(
   host: TransactionHost<S>,
   readBack: (runner: SqlRunner) => Promise<unknown>
 ): Promise<unknown> {
-  const session = await host.acquire()
+  const session = await host.acquire(false)
   const runner = new TransactionRunner(session, host.accessMode)
   try {
+    await session.commitEach()
     return await readBack(runner)
   } finally {
     await runner.finish().catch(() => undefined)

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import mysql, { type Connection } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { openMysql, parseMysqlUrl, type MysqlLogin, type MysqlOptions } from '../../src-main/connections/index.ts'
-import { AppError, systemClock, type SqlDatabase } from '../../src-main/kernel/index.ts'
+import { AppError, systemClock, type SqlDatabase, type SqlRunner } from '../../src-main/kernel/index.ts'
 import { createTestDatabase, type TestDatabase } from '../support/mariadb.ts'
 import { TcpLink } from './connections-link.ts'
 
@@ -255,6 +255,32 @@ describe('transactions', () => {
       expect((await open.execute('SELECT note, @@in_transaction AS open FROM item WHERE id = 1')).rows).toEqual([
         { note: '', open: '0' }
       ])
+    })
+  })
+
+  it('take turns on one session with statements that commit by themselves, in both directions', async () => {
+    await using(login, { poolSize: 1 }, async (open) => {
+      const note = 'turns'
+      const seen = async (): Promise<number> =>
+        (await admin.execute('SELECT id FROM item WHERE note = ?', [note])).rows.length
+      const write = (runner: SqlRunner, id: number): Promise<unknown> =>
+        runner.execute('UPDATE item SET note = ? WHERE id = ?', [note, id])
+      for (let round = 0; round < 2; round += 1) {
+        await open.transaction((runner) => write(runner, 1))
+        expect(await seen()).toBe(1)
+        await write(open, 2)
+        expect(await seen()).toBe(2)
+        const undone = open.transaction(async (runner) => {
+          await write(runner, 3)
+          throw new Error('undo')
+        })
+        await expect(undone).rejects.toThrow('undo')
+        expect(await seen()).toBe(2)
+        await open.execute("UPDATE item SET note = ''")
+      }
+      const { rows } = await open.transaction((runner) => runner.execute('SELECT CONNECTION_ID() AS id FROM item'))
+      const left = 'SELECT trx_id FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = ?'
+      expect((await watcher.execute(left, [rows[0]?.['id'] ?? null])).rows).toEqual([])
     })
   })
 
