@@ -31,6 +31,8 @@ export class PoolThread {
   /** Monotonic ms of the last message, for stalls; of the last job's end, for idleness. */
   lastSignAt: number
   idleSince: number
+  /** Monotonic ms. */
+  readonly startedAt: number
   private readonly link: HandlerThreadLink
   private readonly clock: Clock
   private readonly listener: PoolThreadListener
@@ -40,8 +42,9 @@ export class PoolThread {
   constructor(start: ThreadStart, clock: Clock, listener: PoolThreadListener) {
     this.clock = clock
     this.listener = listener
-    this.lastSignAt = clock.monotonic()
-    this.idleSince = this.lastSignAt
+    this.startedAt = clock.monotonic()
+    this.lastSignAt = this.startedAt
+    this.idleSince = this.startedAt
     this.link = new HandlerThreadLink(start, {
       message: (message) => this.receive(message),
       output: (text) => listener.note('info', text, this.first()),

@@ -58,6 +58,8 @@ export class ThreadPool implements PoolThreadListener {
   private readonly stopped = new AbortController()
   private readonly cores = Math.max(1, availableParallelism())
   private slots: number
+  /** How long the last thread took to be ready. */
+  private startMs = 0
   private start: ThreadStart
   private watching = false
   private watchingHeaps = false
@@ -139,6 +141,7 @@ export class ThreadPool implements PoolThreadListener {
 
   threadReady(thread: PoolThread): void {
     this.startBackoff.reset()
+    this.startMs = this.options.clock.monotonic() - thread.startedAt
     this.idle.push(thread)
     this.dispatch()
   }
@@ -280,13 +283,14 @@ export class ThreadPool implements PoolThreadListener {
   }
 
   /**
-   * Whether another thread would help a task that waits. Quick ones wait because the machine is busy, unless each thread is stuck in one task; a start
-   * costs as much time as hundreds of them, so one is waited for before the next.
+   * Whether another thread would help a task that waits. Quick ones wait because the machine is busy, unless each thread is stuck in one task, and
+   * longer than a start takes; a start costs as much time as hundreds of them, so one is waited for before the next.
    */
   private needsThread({ claimed }: PoolJob, now: number): boolean {
     if (this.durations.meanMs(claimed.type) > packMs) return true
     const usable = [...this.threads].filter((thread) => !thread.retired)
-    return usable.every((thread) => thread.wasReady && thread.lastSignAt < now - waitMs)
+    const before = now - Math.max(waitMs, this.startMs)
+    return usable.every((thread) => thread.wasReady && thread.lastSignAt < before)
   }
 
   /** From the first thread on: a pool that never had one is not stopped either. */
