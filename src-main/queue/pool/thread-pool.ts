@@ -126,11 +126,11 @@ export class ThreadPool implements PoolThreadListener {
     this.dispatch()
   }
 
-  /** Ends threads that nothing needed for a minute, but the last. */
+  /** Ends threads that nothing needed for a minute, but for those that the next task would start again at once. */
   trim(): void {
     const since = this.options.clock.monotonic() - idleThreadMs
     const idle = [...this.threads].filter((thread) => thread.available && thread.idleSince < since)
-    for (const thread of idle.slice(0, Math.max(0, this.threads.size - 1))) this.dismiss(thread)
+    for (const thread of idle.slice(0, Math.max(0, this.threads.size - this.cores))) this.dismiss(thread)
   }
 
   /** Ends every thread; jobs that still run end as `thread-ended`. */
