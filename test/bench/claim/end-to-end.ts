@@ -118,7 +118,8 @@ class Run {
     await this.processes.enter({ mode: 'idle' }, 0)
     for (const table of ['taskdeck_attempt', 'taskdeck_task']) await this.queue.sql.execute(`TRUNCATE TABLE ${table}`)
     await this.processes.enter({ mode: side, batch }, workers)
-    const warmUp = batch * workers * 2
+    // Other cells had other slots, so threads start again: eight workers' are longer about it than a short run takes.
+    const warmUp = Math.max(batch * workers * 2, Math.ceil(tasks / 2))
     await this.processes.time(warmUp, () => this.submit(side, warmUp))
     const before = cpuMsOf(this.server.pid)
     const perSecond = await this.processes.time(tasks, () => this.submit(side, tasks))
