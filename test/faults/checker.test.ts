@@ -27,6 +27,7 @@ const event = (
   workerAfter: null,
   account,
   leaseExpired: false,
+  leaseOverMs: null,
   dueInMs: -5,
   nextDueInMs: to === 'RETRY_WAIT' ? 100 : -5,
   leaseMs: to === 'RUNNING' ? 3_000 : null,
@@ -59,7 +60,7 @@ const sound: Evidence = {
   events: [
     event(1, null, 'QUEUED', 'main', [0, 0]),
     event(2, 'QUEUED', 'RUNNING', 'w1', [0, 1]),
-    event(3, 'RUNNING', 'RETRY_WAIT', 'w2', [1, 1], { leaseExpired: true }),
+    event(3, 'RUNNING', 'RETRY_WAIT', 'w2', [1, 1], { leaseExpired: true, leaseOverMs: 40 }),
     event(4, 'RETRY_WAIT', 'RUNNING', 'w2', [1, 2]),
     event(5, 'RUNNING', 'SUCCESS', 'w2', [2, 2])
   ],
@@ -99,7 +100,7 @@ const settled = (account: string, attempt: number, state: string | null, call = 
 ]
 
 it('finds nothing in a sound run', () => {
-  expect(check(sound)).toEqual({ claims: 2, recoveries: 1, violations: [] })
+  expect(check(sound)).toEqual({ claims: 2, recoveredAfterMs: [40], violations: [] })
 })
 
 describe('the checker finds', () => {

@@ -18,7 +18,8 @@ export interface Violation {
 
 export interface Verdict {
   readonly claims: number
-  readonly recoveries: number
+  /** Of each attempt that was recovered: how long its lease had run out by then. */
+  readonly recoveredAfterMs: readonly number[]
   readonly violations: readonly Violation[]
 }
 
@@ -31,7 +32,7 @@ export function check(evidence: Evidence): Verdict {
   for (const event of evidence.events) replay.take(event)
   return {
     claims: replay.claims,
-    recoveries: replay.recoveries,
+    recoveredAfterMs: replay.recoveredAfterMs,
     violations: [
       ...replay.violations,
       ...checkEndState(evidence, replay.claimsOf),
@@ -53,7 +54,7 @@ class Replay {
   readonly violations: Violation[] = []
   readonly claimsOf = new Map<string, number>()
   claims = 0
-  recoveries = 0
+  readonly recoveredAfterMs: number[] = []
   private readonly evidence: Evidence
   private readonly holder = new Map<string, string>()
   private readonly live: LiveCounts
@@ -108,7 +109,7 @@ class Replay {
     }
     const owner = this.holder.get(event.taskId)
     if (owner === event.account) return
-    if (event.leaseExpired && recoveredTo.includes(event.to)) this.recoveries++
+    if (event.leaseExpired && recoveredTo.includes(event.to)) this.recoveredAfterMs.push(event.leaseOverMs ?? 0)
     else this.report('I4', event, `ended by another process than its holder ${owner ?? 'nobody'}`)
   }
 

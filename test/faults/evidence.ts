@@ -19,6 +19,8 @@ export interface WitnessEvent {
   readonly account: string
   /** Whether the lease that was held before had run out by the database's clock at that moment. */
   readonly leaseExpired: boolean
+  /** How long it had run out then; negative while it held, null without one. */
+  readonly leaseOverMs: number | null
   /** By the database's clock, `run_at` lay so far ahead (negative: behind) when the event began. */
   readonly dueInMs: number
   /** The same of the new `run_at`. */

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Percentiles } from '../../src-main/kernel/index.ts'
+import { percentilesOf } from '../../src-main/queue/reading-figures.ts'
 import type { TestMariaDb } from '../support/mariadb.ts'
 import { check, eventsOf, type Violation } from './checker.ts'
 import { readHistory } from './client-history.ts'
@@ -44,6 +46,8 @@ export interface MatrixResult {
   readonly eventsChecked: number
   readonly claims: number
   readonly recoveries: number
+  /** From the end of a lease to its recovery; the database may have been away then. Null without recoveries. */
+  readonly recoveredAfterMs: Percentiles | null
   readonly attempts: number
   readonly effects: number
   readonly unknownSubmissions: number
@@ -110,7 +114,8 @@ export async function runMatrix(server: TestMariaDb, options: MatrixOptions): Pr
       ended: [...evidence.final.values()].filter(({ state }) => isEnd(state)).length,
       eventsChecked: evidence.events.length + outside.events + historySize(evidence),
       claims: verdict.claims,
-      recoveries: verdict.recoveries,
+      recoveries: verdict.recoveredAfterMs.length,
+      recoveredAfterMs: percentilesOf(verdict.recoveredAfterMs),
       attempts: evidence.attempts.length,
       effects: evidence.effects?.rows.length ?? 0,
       unknownSubmissions: evidence.unknown?.length ?? 0,

@@ -21,7 +21,7 @@ const witnessTable = `CREATE TABLE witness (
   worker_before VARCHAR(100) NULL,
   worker_after VARCHAR(100) NULL,
   account VARCHAR(128) NOT NULL,
-  lease_expired TINYINT NOT NULL,
+  lease_over_us BIGINT NULL,
   due_in_us BIGINT NOT NULL,
   next_due_in_us BIGINT NOT NULL,
   lease_us BIGINT NULL,
@@ -29,13 +29,13 @@ const witnessTable = `CREATE TABLE witness (
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4`
 
 const columns =
-  'task_id, type, owner, from_state, to_state, attempt_before, attempt_after, attempts_used, worker_before, worker_after, account, lease_expired, due_in_us, next_due_in_us, lease_us, at'
+  'task_id, type, owner, from_state, to_state, attempt_before, attempt_after, attempts_used, worker_before, worker_after, account, lease_over_us, due_in_us, next_due_in_us, lease_us, at'
 const account = `SUBSTRING_INDEX(USER(), '@', 1)`
 const untilUs = (column: string): string => `TIMESTAMPDIFF(MICROSECOND, NOW(6), ${column})`
 
 const onInsert = `CREATE TRIGGER witness_insert AFTER INSERT ON taskdeck_task FOR EACH ROW
   INSERT INTO witness (${columns}) VALUES (NEW.id, NEW.type, NEW.owner, NULL, NEW.state, 0, NEW.attempt, NEW.attempts_used,
-    NULL, NEW.worker_id, ${account}, 0, ${untilUs('NEW.run_at')}, ${untilUs('NEW.run_at')}, NULL, NOW(6))`
+    NULL, NEW.worker_id, ${account}, NULL, ${untilUs('NEW.run_at')}, ${untilUs('NEW.run_at')}, NULL, NOW(6))`
 
 /** What a leased task's holder alone may write. */
 const touched = ['lease_until', 'progress_processed', 'checkpoint']
@@ -46,7 +46,7 @@ const onUpdate = `CREATE TRIGGER witness_update AFTER UPDATE ON taskdeck_task FO
   IF NEW.state <> OLD.state OR NEW.attempt <> OLD.attempt
     OR (OLD.state IN ('RUNNING', 'CANCEL_REQUESTED') AND ${account} <> OLD.worker_id AND (${touched})) THEN
     INSERT INTO witness (${columns}) VALUES (NEW.id, NEW.type, NEW.owner, OLD.state, NEW.state, OLD.attempt, NEW.attempt,
-      NEW.attempts_used, OLD.worker_id, NEW.worker_id, ${account}, COALESCE(OLD.lease_until <= NOW(6), 0),
+      NEW.attempts_used, OLD.worker_id, NEW.worker_id, ${account}, -${untilUs('OLD.lease_until')},
       ${untilUs('OLD.run_at')}, ${untilUs('NEW.run_at')}, ${untilUs('NEW.lease_until')}, NOW(6));
   END IF`
 
@@ -121,6 +121,9 @@ function toFinal(row: Row, letters: ReadonlyMap<string, Row>): FinalTask {
   }
 }
 
+const inMs = (us: string | number | null | undefined): number | null =>
+  us === null || us === undefined ? null : Number(us) / 1_000
+
 const toEvent = (row: Row): WitnessEvent => ({
   seq: Number(row['seq']),
   taskId: String(row['task_id']),
@@ -134,10 +137,11 @@ const toEvent = (row: Row): WitnessEvent => ({
   workerBefore: row['worker_before'] as string | null,
   workerAfter: row['worker_after'] as string | null,
   account: String(row['account']),
-  leaseExpired: Number(row['lease_expired']) === 1,
+  leaseExpired: (inMs(row['lease_over_us']) ?? -1) >= 0,
+  leaseOverMs: inMs(row['lease_over_us']),
   dueInMs: Number(row['due_in_us']) / 1_000,
   nextDueInMs: Number(row['next_due_in_us']) / 1_000,
-  leaseMs: row['lease_us'] === null ? null : Number(row['lease_us']) / 1_000
+  leaseMs: inMs(row['lease_us'])
 })
 
 /** How many tasks of this type schedules made, and at how many different times. */
