@@ -258,6 +258,8 @@ export function sessionSettings(flavour: SqlFlavour, options: SessionOptions): s
       // Strict; without ANSI_QUOTES ("x" is a string) and NO_BACKSLASH_ESCAPES.
       `sql_mode='STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', ` +
       `innodb_lock_wait_timeout=${lockWaitSeconds}, lock_wait_timeout=${lockWaitSeconds}, ` +
+      // Limits for people at consoles, who forget a WHERE or a LIMIT.
+      `sql_safe_updates=0, sql_select_limit=18446744073709551615, sql_big_selects=1, ` +
       `wait_timeout=${serverIdleSeconds}, ${limit}`,
     `SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, ${accessMode === 'read-only' ? 'READ ONLY' : 'READ WRITE'}`
   ]

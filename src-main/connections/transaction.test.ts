@@ -188,9 +188,17 @@ describe('a commit without a reply', () => {
     expect(sessions[0]?.isBroken).toBe(true)
   })
 
+  it('or a refused one leaves no transaction open on a session that goes on, also when nothing was written', async () => {
+    host.accessMode = 'read-only'
+    answers[0] = { text: 'COMMIT', code: 'SQL_FAILED' }
+    expect(await runTransaction(host, (runner) => runner.execute('SELECT 1'), {})).toBe(empty)
+    expect(sent.at(-1)).toBe('1 ROLLBACK')
+  })
+
   it('does not matter when nothing was written', async () => {
     host.accessMode = 'read-only'
     const reading = (runner: SqlRunner): Promise<SqlResult> => runner.execute('SELECT 1')
     expect(await runTransaction(host, reading, {})).toBe(empty)
+    expect(sessions[0]?.isBroken).toBe(true)
   })
 })

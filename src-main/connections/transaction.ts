@@ -113,7 +113,10 @@ async function commit<T, S extends TransactionSession>(
   } catch (caught) {
     const error = caught as AppError
     // Nothing was written, so nothing can be lost.
-    if (host.accessMode === 'read-only') return { status: 'committed', result }
+    if (host.accessMode === 'read-only') {
+      await rollBack(session)
+      return { status: 'committed', result }
+    }
     if (isRetried(error)) {
       await rollBack(session)
       return { status: 'rolled-back', error }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AppError, systemClock, type Clock, type Probe, type SqlDatabase, type SqlRow } from '../kernel/index.ts'
 import { createCostGuard } from './cost-guard.ts'
+import { explain } from './query-plan.ts'
 
 /** A server that answers from a list, and takes as long as the test says. */
 class ScriptedServer {
@@ -23,7 +24,7 @@ class ScriptedServer {
     execute: (sql) => {
       this.asked.push(sql.trim())
       this.now += this.latencyMs + (this.takesMs.get(sql) ?? 0)
-      const failure = this.fails.get(sql.replace(/^EXPLAIN /, ''))
+      const failure = this.fails.get(sql.replace(explain(''), ''))
       if (failure) return Promise.reject(failure)
       return Promise.resolve({ rows: this.answer(sql.trim()), affectedRows: 0, insertId: '0' })
     },
@@ -35,7 +36,7 @@ class ScriptedServer {
     if (sql.startsWith('SELECT NOW'))
       return [{ now: '2026-11-30 02:00:00.000000', session: this.session, most_sessions: 151 }]
     if (sql.includes('information_schema')) return [{ name: 'task', estimate: String(this.tableRows) }]
-    if (sql.startsWith('EXPLAIN')) return this.plans.get(sql.slice('EXPLAIN '.length)) ?? [cheapStep]
+    if (sql.startsWith('EXPLAIN')) return this.plans.get(sql.slice(explain('').length)) ?? [cheapStep]
     if (!sql.startsWith('SHOW')) return [{ n: 1 }]
     return [
       { Variable_name: 'Handler_read_next', Value: String(this.handlerReads) },
@@ -76,7 +77,7 @@ describe('the plan of a probe', () => {
   it('is read before its first run, and not again while the table stays as large', async () => {
     const guard = guardOf()
     await round(guard, 'depth')
-    expect(server.asked.indexOf('EXPLAIN SELECT depth')).toBeLessThan(server.asked.indexOf('SELECT depth'))
+    expect(server.asked.indexOf(explain('SELECT depth'))).toBeLessThan(server.asked.indexOf('SELECT depth'))
     for (let n = 0; n < 5; n++) {
       server.now += 60_000
       await round(guard, 'depth')

@@ -1,7 +1,7 @@
 import type { Clock, Probe, ProbeCost, ProbeLimit, ProbeRound, SqlDatabase, SqlRow, SqlValue } from '../kernel/index.ts'
 import type { GuardMemory } from './guard-memory.ts'
 import type { RunStatement } from './plan-book.ts'
-import { expectedRowsOf } from './query-plan.ts'
+import { expectedRowsOf, explain } from './query-plan.ts'
 import { beginning, rowsRead, serverLoadOf, sessionStatus } from './server-status.ts'
 
 /** A statement that does nothing keeps a server busy for less; what the fastest of a round took beyond is the network's. */
@@ -64,7 +64,7 @@ class GuardedRound implements ProbeRound {
   }
 
   expectedRows(probe: Probe, values: readonly SqlValue[] = []): Promise<readonly number[] | undefined> {
-    return this.guarded(probe, async (run) => expectedRowsOf(await run(`EXPLAIN ${probe.sql}`, values)))
+    return this.guarded(probe, async (run) => expectedRowsOf(await run(explain(probe.sql), values)))
   }
 
   cut(limit: ProbeLimit): void {

@@ -1,5 +1,5 @@
 import type { Clock, Probe, SqlRow, SqlValue } from '../kernel/index.ts'
-import { isCheapPlan } from './query-plan.ts'
+import { explain, isCheapPlan } from './query-plan.ts'
 
 export type RunStatement = (sql: string, values: readonly SqlValue[]) => Promise<readonly SqlRow[]>
 
@@ -37,7 +37,7 @@ export class PlanBook {
     const known = this.verdicts.get(probe.sql)
     if (known?.isCheap && rows < Math.max(smallestRows, known.rows) * growth) return true
     if (known && !known.isCheap && now - known.at < refusedForMs) return false
-    const isCheap = isCheapPlan(await run(`EXPLAIN ${probe.sql}`, values))
+    const isCheap = isCheapPlan(await run(explain(probe.sql), values))
     this.verdicts.set(probe.sql, { isCheap, rows, at: now })
     return isCheap
   }

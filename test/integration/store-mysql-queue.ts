@@ -40,8 +40,12 @@ export class MysqlQueue {
 
   static async migrated(serverUrl: string): Promise<MysqlQueue> {
     const queue = await MysqlQueue.empty(serverUrl)
-    await mysqlSchema({ database: await queue.connect(2), clock: systemClock, migrationsDir }).migrate()
+    await queue.migrate()
     return queue
+  }
+
+  async migrate(): Promise<void> {
+    await mysqlSchema({ database: await this.connect(2), clock: systemClock, migrationsDir }).migrate()
   }
 
   async connect(poolSize = 1): Promise<SqlDatabase> {

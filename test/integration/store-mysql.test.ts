@@ -8,7 +8,7 @@ import { lockGroup, lockOwner, peekGroups, peekOwners } from '../../src-main/que
 import { firstOwner, nextOwner } from '../../src-main/queue/store-mysql/claim-owners.ts'
 import { endEqualSuccesses, endSuccesses } from '../../src-main/queue/store-mysql/end-successes.ts'
 import { endTasks, recordAttempts } from '../../src-main/queue/store-mysql/end-attempts.ts'
-import { countLeased, lockFreeGates } from '../../src-main/queue/store-mysql/gates.ts'
+import { countLeased, lockAvailableGates } from '../../src-main/queue/store-mysql/gates.ts'
 import * as probes from '../../src-main/queue/store-mysql/probes.ts'
 import { storeProgress } from '../../src-main/queue/store-mysql/lease.ts'
 import { expiredLeases, passedDeadlines } from '../../src-main/queue/store-mysql/recover.ts'
@@ -55,7 +55,7 @@ describe('query plans, with 20,000 tasks of four types', () => {
     ['the claim of one owner', lockOwner, [1, 'type1', '', floor, 50], 'taskdeck_task_turn'],
     ['the jump to the first owner', firstOwner, [1, 'type1', ''], 'taskdeck_task_turn'],
     ['the jump to the next owner', nextOwner, [1, 'type1', 'a'], 'taskdeck_task_turn'],
-    ['the lock of gates', lockFreeGates(2), ['RUN', 'TYPE', 'a', 'b'], 'PRIMARY'],
+    ['the lock of gates', lockAvailableGates(2), ['RUN', 'TYPE', 'a', 'b'], 'PRIMARY'],
     ['the look for groups', nextGroup, [0, 'type1', 0], 'taskdeck_task_claim'],
     ['recovery of leases', expiredLeases, [100], 'taskdeck_task_lease'],
     ['recovery of deadlines', passedDeadlines, [100], 'taskdeck_task_deadline'],

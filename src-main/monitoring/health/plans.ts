@@ -6,6 +6,7 @@ import {
   type SqlValue,
   type StatementPlan
 } from '../../kernel/index.ts'
+import { explain } from '../query-plan.ts'
 import { gapOf } from './gap.ts'
 import { numberOf, textOf } from './row-values.ts'
 
@@ -28,13 +29,12 @@ const isKeyUnknown = (error: unknown): boolean => error instanceof AppError && e
 
 /** Plans only: nothing of it is run. The formats that a server may be set to by default are not asked for. */
 export async function readPlan(
-  database: Pick<SqlDatabase, 'execute' | 'flavour'>,
+  database: Pick<SqlDatabase, 'execute'>,
   { name, sql, values, index }: PlannedStatement
 ): Promise<StatementPlan> {
-  const head = database.flavour === 'mysql' ? 'EXPLAIN FORMAT=TRADITIONAL' : 'EXPLAIN'
   const known = { name, sql: sql.trim(), withoutLock: lockClause.test(sql) }
   try {
-    const { rows } = await database.execute(`${head} ${sql.replace(lockClause, '')}`, values)
+    const { rows } = await database.execute(explain(sql.replace(lockClause, '')), values)
     const steps = rows.map((row): Step => ({
       access: textOf(row, 'type') ?? '',
       key: textOf(row, 'key'),

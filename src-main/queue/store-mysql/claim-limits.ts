@@ -7,8 +7,8 @@ import { mostLanes, type Lane } from './claim-lanes.ts'
 import type { KnownOwners } from './claim-owners.ts'
 import {
   countLeases,
-  lockFree,
-  lockFreeOwners,
+  lockAvailable,
+  lockAvailableOwners,
   lockQueueGate,
   recordTaking,
   takingsOfGate,
@@ -86,8 +86,8 @@ export class ClaimLimits {
     const running = limitedTypes(known, types)
     const rated = ratedTypes(known, types)
     if (known.queue.maxRunning !== null) await lockQueueGate(runner)
-    const runGates = await lockFree(runner, { kind: 'RUN', types: running, made: memory.madeGates })
-    const rateGates = await lockFree(runner, { kind: 'RATE', types: rated, made: memory.madeGates })
+    const runGates = await lockAvailable(runner, { kind: 'RUN', types: running, made: memory.madeGates })
+    const rateGates = await lockAvailable(runner, { kind: 'RATE', types: rated, made: memory.madeGates })
     const isTaken = (type: string): boolean =>
       (running.includes(type) && !runGates.has(type)) || (rated.includes(type) && !rateGates.has(type))
     if (types.every(isTaken)) return ClaimLimits.closed(known, types, memory)
@@ -167,7 +167,7 @@ export class ClaimLimits {
     const owners = entries.flatMap(({ lanes }) => lanes.map(({ owner }) => storedName(owner ?? '')))
     const limited = owners.filter((owner) => this.policies.ofOwner(owner).maxRunning !== null)
     if (limited.length === 0) return true
-    const { locked, missing } = await lockFreeOwners(runner, limited)
+    const { locked, missing } = await lockAvailableOwners(runner, limited)
     for (const owner of missing) this.memory.newOwners.add(owner)
     if (missing.length > 0) return false
     for (const owner of locked) this.room.admitOwner(owner)

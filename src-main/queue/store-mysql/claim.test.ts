@@ -3,7 +3,7 @@ import { AppError, systemClock, type Clock, type SqlDatabase, type SqlResult, ty
 import { nextGroup } from './claim-groups.ts'
 import { lockGroup } from './claim-lanes.ts'
 import { Claims } from './claim.ts'
-import { countLeased, lockFreeGates } from './gates.ts'
+import { countLeased, lockAvailableGates } from './gates.ts'
 
 const due = '2026-01-31 12:00:00.000000'
 const taskRow = (id: string): SqlRow => ({
@@ -45,7 +45,7 @@ function setup(): { claims: Claims; server: Server } {
     }
     if (sql.includes('FROM taskdeck_policy') && server.limit !== null)
       return Promise.resolve(rows(limitOf(server.limit)))
-    if (sql === lockFreeGates(2))
+    if (sql === lockAvailableGates(2))
       return Promise.resolve(rows({ name: 't', amount: 0, at_us: null, taken: null, now_us: 0 }))
     if (sql === countLeased) return Promise.resolve(rows({ type: 't', owner: '', n: server.running }))
     return Promise.resolve({ ...rows(), affectedRows: 1 })

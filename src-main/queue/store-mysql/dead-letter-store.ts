@@ -15,6 +15,7 @@ import { act, replayTasks } from './act.ts'
 import { closeLetters } from './dead-letters.ts'
 import { longestList } from './held-leases.ts'
 import { countAgain } from './quotas.ts'
+import { repeatable } from './repeatable.ts'
 import { compareIds, count, rowId, text, textOrNull, time, timeOrNull } from './row-values.ts'
 import { chunksOf, marks, padded, perLength } from './statement-text.ts'
 import { lockAll } from './task-locks.ts'
@@ -154,15 +155,13 @@ export async function resolveStep(
   const ids = found.map((row) => text(row, 'id'))
   const taskIds = found.map((row) => text(row, 'task_id'))
   const work = action === 'replay' ? replayLetters : discardAll
-  const changed = ids.length === 0 ? 0 : await database.transaction((runner) => work(runner, ids, taskIds), again)
+  const changed = ids.length === 0 ? 0 : await database.transaction((runner) => work(runner, ids, taskIds), repeatable)
   return {
     changed,
     skipped: ids.length - changed,
     nextCursor: ids.length === limit ? (ids.at(-1) ?? null) : null
   }
 }
-
-const again = { readBack: () => Promise.resolve(undefined) }
 
 /** Gates, tasks, letters: in the order of all transactions. A task that is locked in FAILED has one open letter at most. */
 async function replayLetters(runner: SqlRunner, ids: readonly string[], taskIds: readonly string[]): Promise<number> {

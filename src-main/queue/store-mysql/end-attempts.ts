@@ -43,9 +43,9 @@ const mostBytes = 4_194_304
 const endedRows = `JSON_TABLE(?, '$[*]' COLUMNS (
   id BIGINT UNSIGNED PATH '$.id', attempt INT UNSIGNED PATH '$.attempt', worker VARCHAR(100) PATH '$.worker',
   outcome VARCHAR(16) PATH '$.outcome', state VARCHAR(16) PATH '$.state', finished INT PATH '$.finished',
-  uncounted INT PATH '$.uncounted', delay_us BIGINT PATH '$.delayUs', result MEDIUMTEXT PATH '$.result', error_change INT PATH '$.errorChange',
-  error_code VARCHAR(64) PATH '$.errorCode', error_class VARCHAR(16) PATH '$.errorClass',
-  error_message TEXT PATH '$.errorMessage', total BIGINT UNSIGNED PATH '$.total',
+  uncounted INT PATH '$.uncounted', delay_us BIGINT PATH '$.delayUs', result MEDIUMTEXT CHARACTER SET utf8mb4 PATH '$.result', error_change INT PATH '$.errorChange',
+  error_code VARCHAR(64) CHARACTER SET utf8mb4 PATH '$.errorCode', error_class VARCHAR(16) PATH '$.errorClass',
+  error_message TEXT CHARACTER SET utf8mb4 PATH '$.errorMessage', total BIGINT UNSIGNED PATH '$.total',
   processed BIGINT UNSIGNED PATH '$.processed', succeeded BIGINT UNSIGNED PATH '$.succeeded',
   failed BIGINT UNSIGNED PATH '$.failed', skipped BIGINT UNSIGNED PATH '$.skipped'
 )) AS ended STRAIGHT_JOIN taskdeck_task AS task FORCE INDEX (PRIMARY) ON task.id = ended.id`

@@ -23,7 +23,7 @@ export interface PlainSuccess {
  */
 export const endSuccesses = `
 UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
-  id BIGINT UNSIGNED PATH '$[0]', attempt INT UNSIGNED PATH '$[1]', result MEDIUMTEXT PATH '$[2]'
+  id BIGINT UNSIGNED PATH '$[0]', attempt INT UNSIGNED PATH '$[1]', result MEDIUMTEXT CHARACTER SET utf8mb4 PATH '$[2]'
 )) AS ended STRAIGHT_JOIN taskdeck_task AS task FORCE INDEX (PRIMARY) ON task.id = ended.id
 SET task.state = 'SUCCESS', task.state_since = NOW(6), task.lease_until = NULL, task.finished_at = NOW(6), task.result = ended.result,
   task.error_code = NULL, task.error_class = NULL, task.error_message = NULL

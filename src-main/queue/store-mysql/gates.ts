@@ -32,7 +32,7 @@ WHERE kind = ? AND scope = ? AND name IN (${marks(length)}) ORDER BY name`
 const gateColumns = `name, amount, ${epochUs('at')} AS at_us, taken, ${epochUs('NOW(6)')} AS now_us`
 
 /** A gate that another transaction holds is passed over: it is left for the next poll, and nobody queues up behind it. */
-export const lockFreeGates = perLength((length) => `${selectGates(length, gateColumns)} FOR UPDATE SKIP LOCKED`)
+export const lockAvailableGates = perLength((length) => `${selectGates(length, gateColumns)} FOR UPDATE SKIP LOCKED`)
 const findGates = perLength((length) => selectGates(length, 'name'))
 
 /**
@@ -77,7 +77,7 @@ export const lockQueueGate = (runner: SqlRunner): Promise<void> =>
 export async function lockBudgets(runner: SqlRunner, types: readonly string[]): Promise<Map<string, Gate>> {
   const wanted: Wanted = { kind: 'RETRY', scope: 'TYPE', names: [...new Set(types)].sort() }
   await lockInOrder(runner, wanted)
-  return lockFreeOf(runner, wanted)
+  return lockAvailableOf(runner, wanted)
 }
 
 export interface WantedTypes {
@@ -88,14 +88,14 @@ export interface WantedTypes {
 }
 
 /** Before any task: those of the named gates that nobody else holds. */
-export async function lockFree(runner: SqlRunner, { kind, types, made }: WantedTypes): Promise<Map<string, Gate>> {
+export async function lockAvailable(runner: SqlRunner, { kind, types, made }: WantedTypes): Promise<Map<string, Gate>> {
   const wanted: Wanted = { kind, scope: 'TYPE', names: [...new Set(types)].sort() }
-  const locked = await lockFreeOf(runner, wanted)
+  const locked = await lockAvailableOf(runner, wanted)
   const absent = wanted.names.filter((name) => !locked.has(name) && !made.has(`${kind} ${name}`))
   const missing = await findMissing(runner, { ...wanted, names: absent })
   for (const name of wanted.names) if (!missing.includes(name)) made.add(`${kind} ${name}`)
   await lockInOrder(runner, { ...wanted, names: missing })
-  for (const [name, gate] of await lockFreeOf(runner, { ...wanted, names: missing })) locked.set(name, gate)
+  for (const [name, gate] of await lockAvailableOf(runner, { ...wanted, names: missing })) locked.set(name, gate)
   return locked
 }
 
@@ -103,12 +103,12 @@ export async function lockFree(runner: SqlRunner, { kind, types, made }: WantedT
  * Owners with a gate of RUN that nobody else holds, and those that have none. It is not made here: tasks may be locked by now, and an INSERT
  * waits for whoever is making the same gate.
  */
-export async function lockFreeOwners(
+export async function lockAvailableOwners(
   runner: SqlRunner,
   owners: readonly string[]
 ): Promise<{ readonly locked: readonly string[]; readonly missing: readonly string[] }> {
   const wanted: Wanted = { kind: 'RUN', scope: 'OWNER', names: [...new Set(owners)].sort() }
-  const locked = await lockFreeOf(runner, wanted)
+  const locked = await lockAvailableOf(runner, wanted)
   const others = wanted.names.filter((owner) => !locked.has(owner))
   return { locked: [...locked.keys()], missing: await findMissing(runner, { ...wanted, names: others }) }
 }
@@ -135,11 +135,11 @@ async function lockInOrder(runner: SqlRunner, { kind, scope, names }: Wanted): P
 }
 
 /** Those that this transaction holds already too. */
-async function lockFreeOf(runner: SqlRunner, { kind, scope, names }: Wanted): Promise<Map<string, Gate>> {
+async function lockAvailableOf(runner: SqlRunner, { kind, scope, names }: Wanted): Promise<Map<string, Gate>> {
   const locked = new Map<string, Gate>()
   for (const some of chunksOf(names, mostNames)) {
     const list = padded(some)
-    const { rows } = await runner.execute(lockFreeGates(list.length), [kind, scope, ...list])
+    const { rows } = await runner.execute(lockAvailableGates(list.length), [kind, scope, ...list])
     for (const row of rows)
       locked.set(text(row, 'name'), {
         amount: count(row, 'amount'),

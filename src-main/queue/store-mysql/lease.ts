@@ -5,6 +5,7 @@ import type { LogEntry, ProgressUpdate, Renewal } from '../task-store.ts'
 import { checkCheckpoint } from '../worker-values.ts'
 import { jsonBatches } from './end-attempts.ts'
 import { holds, lockTasksOf, longestList } from './held-leases.ts'
+import { repeatable } from './repeatable.ts'
 import { count, rowId, text } from './row-values.ts'
 import { chunksOf, leased, marks, padded, perLength } from './statement-text.ts'
 
@@ -30,7 +31,7 @@ UPDATE JSON_TABLE(?, '$[*]' COLUMNS (
   id BIGINT UNSIGNED PATH '$.id', attempt INT UNSIGNED PATH '$.attempt', worker VARCHAR(100) PATH '$.worker',
   total BIGINT UNSIGNED PATH '$.total', processed BIGINT UNSIGNED PATH '$.processed',
   succeeded BIGINT UNSIGNED PATH '$.succeeded', failed BIGINT UNSIGNED PATH '$.failed',
-  skipped BIGINT UNSIGNED PATH '$.skipped', checkpoint MEDIUMTEXT PATH '$.checkpoint'
+  skipped BIGINT UNSIGNED PATH '$.skipped', checkpoint MEDIUMTEXT CHARACTER SET utf8mb4 PATH '$.checkpoint'
 )) AS reported STRAIGHT_JOIN taskdeck_task AS task FORCE INDEX (PRIMARY) ON task.id = reported.id
 SET task.progress_total = CASE WHEN reported.processed IS NULL THEN task.progress_total ELSE reported.total END,
   task.progress_processed = COALESCE(reported.processed, task.progress_processed),
@@ -46,7 +47,7 @@ INSERT INTO taskdeck_log (task_id, attempt, at, level, message)
 SELECT task.id, task.attempt, NOW(6), line.level, line.message
 FROM JSON_TABLE(?, '$[*]' COLUMNS (
   position FOR ORDINALITY, id BIGINT UNSIGNED PATH '$.id', attempt INT UNSIGNED PATH '$.attempt',
-  worker VARCHAR(100) PATH '$.worker', level VARCHAR(8) PATH '$.level', message TEXT PATH '$.message'
+  worker VARCHAR(100) PATH '$.worker', level VARCHAR(8) PATH '$.level', message TEXT CHARACTER SET utf8mb4 PATH '$.message'
 )) AS line STRAIGHT_JOIN taskdeck_task AS task FORCE INDEX (PRIMARY) ON task.id = line.id
 WHERE task.attempt = line.attempt AND CAST(task.worker_id AS BINARY) = CAST(line.worker AS BINARY)
   AND task.state IN (${leased})
@@ -84,7 +85,7 @@ async function renewChunk(database: SqlDatabase, fences: readonly Fence[]): Prom
     )
   }
   // Renewing twice does no harm.
-  return database.transaction(work, { readBack: () => Promise.resolve(undefined) })
+  return database.transaction(work, repeatable)
 }
 
 const fenceKey = (fence: Fence): string => `${fence.taskId}/${fence.attempt}/${fence.workerId}`
@@ -117,7 +118,7 @@ export async function saveProgress(database: SqlDatabase, updates: readonly Prog
     for (const { json } of jsonBatches(rows)) await runner.execute(storeProgress, [json])
     return fences.filter((fence) => !holds(tasks.get(fence.taskId), fence))
   }
-  return database.transaction(work, { readBack: () => Promise.resolve(undefined) })
+  return database.transaction(work, repeatable)
 }
 
 /** A lost reply to the commit is not asked back: a line that is there twice is worse than an error that says so. */

@@ -2,6 +2,7 @@ import { AppError, isTerminal, type SqlDatabase, type SqlRunner } from '../../ke
 import { endingLimits } from '../dependents.ts'
 import type { Recovered } from '../task-store.ts'
 import { Cascade, idsOf, readOpen, runOn, stateOf, toOpen, type SettledDependents } from './endings.ts'
+import { repeatable } from './repeatable.ts'
 import { text } from './row-values.ts'
 import { marks, padded, perLength } from './statement-text.ts'
 import { greatestId, lockAll } from './task-locks.ts'
@@ -63,7 +64,7 @@ async function endingStep(
   const parents = noted.map((row) => text(row, 'task_id'))
   // Done twice it finds nothing more to do.
   const take = (some: readonly string[]): Promise<Recovered[] | undefined> =>
-    database.transaction((runner) => takeStep(runner, some, limit), { readBack: () => Promise.resolve(undefined) })
+    database.transaction((runner) => takeStep(runner, some, limit), repeatable)
   // One alone is older than all that wait for it: it can wait for them.
   return (await take(parents)) ?? (await take(parents.slice(0, 1))) ?? []
 }

@@ -15,7 +15,8 @@ export function plainProbes(database: SqlDatabase, clock: Clock): ProbeGuard {
     return {
       now: text(now ?? {}, 'now'),
       rows: (probe: Probe, values) => rowsOf(probe.sql, values),
-      expectedRows: async (probe, values) => expectedRowsOf(await rowsOf(`EXPLAIN ${probe.sql}`, values)),
+      expectedRows: async (probe, values) =>
+        expectedRowsOf(await rowsOf(`EXPLAIN FORMAT=TRADITIONAL ${probe.sql}`, values)),
       cut: (limit) => void limits.push(limit),
       end: () => Promise.resolve({ costMs: clock.monotonic() - began, costRows: null, server: null, limits })
     }

@@ -3,6 +3,7 @@ import {
   type Policy,
   type PolicyInput,
   type PolicyScope,
+  type SqlDatabase,
   type SqlRow,
   type SqlRunner
 } from '../../kernel/index.ts'
@@ -17,6 +18,7 @@ import {
   tooManyPolicies,
   validatePolicy
 } from '../stored-policy.ts'
+import { anyAffected, repeatable } from './repeatable.ts'
 import { count, countOrNull, text, textOrNull } from './row-values.ts'
 
 const columns = `scope, name, enabled, max_running, max_unfinished, rate_count, rate_period_ms, max_attempts, retry_policy,
@@ -39,12 +41,10 @@ export const effectivePolicies = async (runner: SqlRunner): Promise<EffectivePol
 }
 
 /** Throws INVALID_INPUT. */
-export async function setPolicy(runner: SqlRunner, input: PolicyInput): Promise<void> {
+export async function setPolicy(database: SqlDatabase, input: PolicyInput): Promise<void> {
   const policy = validatePolicy(input)
   const scope = [policy.scope, storedName(policy.name)] as const
-  const [row] = (await runner.execute(others, scope)).rows
-  if (row && count(row, 'n') >= mostPolicies) throw tooManyPolicies()
-  await runner.execute(write, [
+  const values = [
     ...scope,
     bitOrNull(policy.enabled),
     policy.maxRunning,
@@ -57,11 +57,16 @@ export async function setPolicy(runner: SqlRunner, input: PolicyInput): Promise<
     policy.timeoutMs,
     policy.leaseMs,
     bitOrNull(policy.fair)
-  ])
+  ]
+  await database.transaction(async (runner) => {
+    const [row] = (await runner.execute(others, scope)).rows
+    if (row && count(row, 'n') >= mostPolicies) throw tooManyPolicies()
+    await runner.execute(write, values)
+  }, repeatable)
 }
 
-export async function removePolicy(runner: SqlRunner, scope: PolicyScope, name: string): Promise<boolean> {
-  return (await runner.execute(remove, [scope, storedName(name)])).affectedRows > 0
+export async function removePolicy(database: SqlDatabase, scope: PolicyScope, name: string): Promise<boolean> {
+  return anyAffected(database, remove, [scope, storedName(name)])
 }
 
 /** The columns' collation takes names for the same that differ only in spaces at their end; here they are cut off instead. */

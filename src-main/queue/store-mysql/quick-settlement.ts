@@ -1,6 +1,7 @@
 import type { SqlDatabase } from '../../kernel/index.ts'
 import type { SettleResult, Settlement } from '../task-store.ts'
 import { endUnseen, onlyPlainSuccesses } from './end-successes.ts'
+import { repeatable } from './repeatable.ts'
 
 /** After a batch that had to be begun again this many go the long way at once; doubled with each that follows. */
 const firstDetour = 1
@@ -28,12 +29,9 @@ export class QuickSettlement {
     }
     try {
       // After a lost reply to COMMIT: what is ended already ends no second time here, and the long way finds the attempts' rows.
-      await database.transaction(
-        async (runner) => {
-          if (!(await endUnseen(runner, ends))) throw notAll
-        },
-        { readBack: () => Promise.resolve(undefined) }
-      )
+      await database.transaction(async (runner) => {
+        if (!(await endUnseen(runner, ends))) throw notAll
+      }, repeatable)
     } catch (error) {
       if (error !== notAll) throw error
       this.detourLeft = this.detour

@@ -16,6 +16,7 @@ import { settleDependents } from './endings.ts'
 import { longestList } from './held-leases.ts'
 import { finishEndings } from './noted-endings.ts'
 import { effectivePolicies } from './policies.ts'
+import { repeatable } from './repeatable.ts'
 import { count, text, textOrNull } from './row-values.ts'
 import { leased, marks, padded, perLength, underDeadline } from './statement-text.ts'
 import { ownTerms } from './task-rows.ts'
@@ -36,17 +37,17 @@ SELECT id FROM taskdeck_task FORCE INDEX (taskdeck_task_deadline) WHERE ${hasPas
  * Tasks that are locked are being ended or renewed by someone: passed over. By their primary key only: a locking read of another index keeps
  * the entries of rows that it passes over, and who has such a row then waits for this transaction.
  */
-const lockFree = (columns: string, isOverdue: string): ((length: number) => string) =>
+const lockAvailable = (columns: string, isOverdue: string): ((length: number) => string) =>
   perLength(
     (length) => `
 SELECT ${columns} FROM taskdeck_task FORCE INDEX (PRIMARY)
 WHERE id IN (${marks(length)}) AND ${isOverdue} ORDER BY id LIMIT ? FOR UPDATE SKIP LOCKED`
   )
-const lockExpired = lockFree(
+const lockExpired = lockAvailable(
   'id, type, state, worker_id, attempt, attempts_used, max_attempts, retry_policy, timeout_ms, has_dependents',
   hasExpired
 )
-const lockPassed = lockFree('id, type, state, has_dependents', hasPassed)
+const lockPassed = lockAvailable('id, type, state, has_dependents', hasPassed)
 
 const failLate = perLength(
   (length) => `
@@ -67,9 +68,9 @@ const leaseExpired: AttemptError = {
  * last. Deadlines first: a task that loses its lease gets its delay before its deadline is looked at.
  */
 export async function recover(database: SqlDatabase, clock: Clock, limit: number): Promise<Recovered[]> {
-  const late = await inParts(limit, (size) => database.transaction((runner) => failPassed(runner, size), again))
+  const late = await inParts(limit, (size) => database.transaction((runner) => failPassed(runner, size), repeatable))
   const lost = await inParts(limit, (size) =>
-    database.transaction((runner) => recoverLeases(runner, clock, size), again)
+    database.transaction((runner) => recoverLeases(runner, clock, size), repeatable)
   )
   const released = await finishEndings(database, limit)
   await forgetWorkers(database)
@@ -83,7 +84,6 @@ interface RecoveredPart {
 }
 
 /** After a lost reply: what was recovered is no longer found, what was not is. Only the report of it is lost. */
-const again = { readBack: () => Promise.resolve(undefined) }
 
 async function inParts(limit: number, part: (size: number) => Promise<RecoveredPart>): Promise<Recovered[]> {
   const all: Recovered[] = []

@@ -1,5 +1,6 @@
 import type { SqlDatabase } from '../../kernel/index.ts'
 import type { ImportedRow, RowSink } from '../row-sink.ts'
+import { repeatable } from './repeatable.ts'
 import { count } from './row-values.ts'
 import { marks, perLength, powerChunks } from './statement-text.ts'
 
@@ -38,6 +39,6 @@ async function insert(database: SqlDatabase, importKey: string, rows: readonly I
       return added
     },
     // Repeated after a lost reply it finds its rows and skips them; the count is then too low, the rows are right.
-    { readBack: () => Promise.resolve(undefined) }
+    repeatable
   )
 }

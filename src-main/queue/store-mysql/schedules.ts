@@ -16,6 +16,7 @@ import {
   type ScheduleAdvance,
   type StoredSchedule
 } from '../schedules.ts'
+import { anyAffected, repeatable } from './repeatable.ts'
 import { count, microseconds, rowId, text, textOrNull, time, timeOrNull, utcText } from './row-values.ts'
 
 const columns = `name, cron, time_zone, misfire, enabled, task, next_at, last_tick_at, last_task_id, missed, problem, updated_at`
@@ -80,12 +81,11 @@ export async function putSchedule(database: SqlDatabase, input: ScheduleInput): 
     ])
   }
   // Writing the same once more changes nothing.
-  await database.transaction(work, { readBack: () => Promise.resolve(undefined) })
+  await database.transaction(work, repeatable)
 }
 
-export async function removeSchedule(database: SqlDatabase, name: string): Promise<boolean> {
-  const { affectedRows } = await database.execute('DELETE FROM taskdeck_schedule WHERE name = ?', [name])
-  return affectedRows > 0
+export function removeSchedule(database: SqlDatabase, name: string): Promise<boolean> {
+  return anyAffected(database, 'DELETE FROM taskdeck_schedule WHERE name = ?', [name])
 }
 
 export function runSchedules(database: SqlDatabase, work: RoundWork): Promise<ScheduleRound> {
@@ -107,7 +107,7 @@ async function readNextInMs(database: SqlDatabase): Promise<number | null> {
 }
 
 async function write(database: SqlDatabase, row: SqlRow, done: ScheduleAdvance): Promise<void> {
-  await database.execute(advance, [
+  await anyAffected(database, advance, [
     done.nextAt === null ? null : utcText(done.nextAt),
     done.lastTickAt === null ? null : utcText(done.lastTickAt),
     done.lastTaskId === null ? null : (rowId(done.lastTaskId) ?? null),

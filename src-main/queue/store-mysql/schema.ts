@@ -162,7 +162,8 @@ async function withMigrationLock(
       while (await pause(clock, lockCheckMs, released.signal)) await requireLock(runner)
       await runner.execute(releaseLockSql, [lockName])
     },
-    { readBack: () => Promise.resolve(true) }
+    // It waits by itself for a lock that another process has.
+    { retries: 0, readBack: () => Promise.resolve(true) }
   )
   // Only a lock that was not taken ends `lock` first: its loss later is for `checkLock` to find.
   const notTaken = lock.then(() => held)

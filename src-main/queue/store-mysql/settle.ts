@@ -9,6 +9,7 @@ import type { SettledDependents } from './endings.ts'
 import { holds, lockTasksOf, longestList, type LockedTask } from './held-leases.ts'
 import { finishSome } from './noted-endings.ts'
 import { effectivePolicies } from './policies.ts'
+import { repeatable } from './repeatable.ts'
 import { count, microseconds, rowId, text } from './row-values.ts'
 import { chunksOf, marks, padded, perLength } from './statement-text.ts'
 
@@ -23,9 +24,9 @@ INSERT INTO taskdeck_artifact (task_id, attempt, name, content_type, bytes, host
 SELECT task.id, task.attempt, made.name, made.content_type, made.bytes, made.host, made.path, task.state_since,
   task.state_since + INTERVAL made.expires_us MICROSECOND
 FROM JSON_TABLE(?, '$[*]' COLUMNS (
-  position FOR ORDINALITY, id BIGINT UNSIGNED PATH '$.id', name VARCHAR(200) PATH '$.name',
-  content_type VARCHAR(100) PATH '$.contentType', bytes BIGINT UNSIGNED PATH '$.bytes',
-  host VARCHAR(255) PATH '$.host', path VARCHAR(1000) PATH '$.path', expires_us BIGINT PATH '$.expiresUs'
+  position FOR ORDINALITY, id BIGINT UNSIGNED PATH '$.id', name VARCHAR(200) CHARACTER SET utf8mb4 PATH '$.name',
+  content_type VARCHAR(100) CHARACTER SET utf8mb4 PATH '$.contentType', bytes BIGINT UNSIGNED PATH '$.bytes',
+  host VARCHAR(255) CHARACTER SET utf8mb4 PATH '$.host', path VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$.path', expires_us BIGINT PATH '$.expiresUs'
 )) AS made STRAIGHT_JOIN taskdeck_task AS task FORCE INDEX (PRIMARY) ON task.id = made.id
 ORDER BY made.position`
 
@@ -50,7 +51,7 @@ export async function settle(
     return settled.results
   }
   // A repeat finds the attempts' rows, so a lost reply is answered by doing it again.
-  const results = await database.transaction(work, { readBack: () => Promise.resolve(undefined) })
+  const results = await database.transaction(work, repeatable)
   const released = releasedAmong(await finishSome(database, dependents))
   return results.map((result) => (result.state === undefined ? result : { ...result, ...released }))
 }

@@ -10,7 +10,7 @@ SELECT id, type, state, held, waits_for, has_dependents FROM taskdeck_task FORCE
 WHERE id IN (${marks(length)}) ORDER BY id FOR UPDATE`
 
 const lockTasks = perLength(selectTasks)
-const lockFreeTasks = perLength((length) => `${selectTasks(length)} SKIP LOCKED`)
+const lockAvailableTasks = perLength((length) => `${selectTasks(length)} SKIP LOCKED`)
 
 /** In the order of ids, which is the callers'. */
 export async function lockAll(
@@ -38,7 +38,7 @@ export async function lockBehind(
 ): Promise<Map<string, SqlRow> | undefined> {
   const [lowest] = sortedIds
   if (lowest === undefined || compareIds(lowest, heldUpTo) > 0) return lockAll(runner, sortedIds)
-  const locked = await lockAll(runner, sortedIds, lockFreeTasks)
+  const locked = await lockAll(runner, sortedIds, lockAvailableTasks)
   return locked.size === sortedIds.length ? locked : undefined
 }
 

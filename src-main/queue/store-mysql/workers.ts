@@ -11,6 +11,7 @@ import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
 import { checkWorkerId, forgottenWorkers, stopIsAsked, twoProcesses } from '../worker-values.ts'
+import { anyAffected, repeatable } from './repeatable.ts'
 import { count, countOrNull, microseconds, text, textOrNull, time, timeOrNull } from './row-values.ts'
 import { marks, padded, perLength } from './statement-text.ts'
 
@@ -63,9 +64,7 @@ const deleteForgotten = perLength(
 export async function forgetWorkers(database: SqlDatabase): Promise<void> {
   const ids = padded((await database.execute(findForgotten)).rows.map((row) => text(row, 'id')))
   if (ids.length === 0) return
-  await database.transaction((runner) => runner.execute(deleteForgotten(ids.length), ids), {
-    readBack: () => Promise.resolve(undefined)
-  })
+  await anyAffected(database, deleteForgotten(ids.length), ids)
 }
 
 const canBeAsked = `id = ? AND status <> 'stopped' AND last_heartbeat_at > NOW(6) - INTERVAL ${microseconds(workerAliveMs)} MICROSECOND`
@@ -103,7 +102,7 @@ export async function reportWorker(database: SqlDatabase, report: WorkerReport):
     ])
     return known && text(known, 'incarnation') === report.incarnation ? toRequest(known) : null
   }
-  return database.transaction(work, { readBack: () => Promise.resolve(undefined) })
+  return database.transaction(work, repeatable)
 }
 
 export async function requestWorker(
@@ -113,14 +112,11 @@ export async function requestWorker(
 ): Promise<boolean> {
   checkWorkerId(id)
   if (request === 'QUIET') return requestQuiet(database, id)
-  const { affectedRows } = await (request === null
-    ? database.execute(takeBack, [id])
-    : database.execute(ask, [request, id]))
-  return affectedRows > 0
+  return request === null ? anyAffected(database, takeBack, [id]) : anyAffected(database, ask, [request, id])
 }
 
 async function requestQuiet(database: SqlDatabase, id: string): Promise<boolean> {
-  if ((await database.execute(askQuiet, [id])).affectedRows > 0) return true
+  if (await anyAffected(database, askQuiet, [id])) return true
   if ((await database.execute(findStop, [id])).rows.length > 0) throw stopIsAsked()
   return false
 }
