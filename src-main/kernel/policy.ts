@@ -23,7 +23,7 @@ const limit = z.int().min(0).max(4_294_967_295).nullable().default(null)
 
 /** Null everywhere: not set. What a task itself names (attempts, retry policy, timeout) wins over its type's policy, that over the queue's. */
 export const policy = z
-  .object({
+  .strictObject({
     scope: policyScope,
     name: z.string().max(taskLimits.typeLength),
     /** False: nothing of it is claimed; what runs goes on. True: also while `*` is not enabled. What nobody says is enabled. */

@@ -9,7 +9,7 @@ export type MisfireRule = z.infer<typeof misfireRule>
 export const misfireAfterMs = 60_000
 
 /** Submits one task a tick, however many processes look after it: the tick is in the task's idempotency key. */
-export const scheduleInput = z.object({
+export const scheduleInput = z.strictObject({
   name: z.string().min(1).max(100),
   /** Five fields, or six with seconds in front; see docs/sql-protocol.md. */
   cron: z.string().min(1).max(200),
@@ -21,7 +21,7 @@ export const scheduleInput = z.object({
   misfire: misfireRule.default('ONCE'),
   enabled: z.boolean().default(true),
   /** Without idempotency key and `runAt`: the tick gives both. */
-  task: newTask.omit({ idempotencyKey: true, runAt: true })
+  task: newTask.omit({ idempotencyKey: true, runAt: true }).strict()
 })
 export type ScheduleInput = z.input<typeof scheduleInput>
 

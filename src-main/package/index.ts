@@ -1,6 +1,8 @@
-import { AppError, systemClock } from '../kernel/index.ts'
+import { AppError, operatorAction, systemClock } from '../kernel/index.ts'
 import { openMeter } from '../queue/metrics/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
+import { deadLettersOf } from './dead-letters.ts'
+import { requireKnown } from './known-options.ts'
 import { letGo, openStore, whereIs, type OpenedStore, type Where } from './open-queue.ts'
 import type { OpenQueueOptions, Queue, QueueTarget, QueueWorker, StartWorkerOptions, SubmittedTask } from './queue.ts'
 import { startWorker } from './start-worker.ts'
@@ -19,8 +21,12 @@ export type {
   PolicyScope,
   Progress,
   RetryPolicy,
+  Schedule,
+  ScheduleInput,
   TaskDetail,
-  TaskState
+  TaskState,
+  WorkerRequest,
+  WorkerRow
 } from '../kernel/index.ts'
 export {
   defineHandler,
@@ -38,13 +44,16 @@ export {
   type NewArtifactFile
 } from '../queue/pool/handler.ts'
 export type { EndedHookedAttempt, HookedAttempt, WorkerHooks, WorkerStatus } from '../queue/pool/index.ts'
-export type { ActionResult, SubmitResult } from '../queue/task-store.ts'
+export type { ActionResult, DeadLetterPage, SubmitResult } from '../queue/task-store.ts'
+export type { DeadLetterQuery, QueueDeadLetters, ResolvedDeadLetters } from './dead-letters.ts'
 export type {
   OpenQueueOptions,
   Queue,
   QueuePolicies,
+  QueueSchedules,
   QueueTarget,
   QueueWorker,
+  QueueWorkers,
   StartWorkerOptions,
   SubmittedTask,
   WorkerLine
@@ -57,17 +66,21 @@ export type { HandlerTask, NamedTask, TaskInput, TaskOptions } from './task-inpu
  * CONNECTION_REFUSED, HOST_UNKNOWN, …). It does not wait for a database that is away: a started worker does.
  */
 export async function openQueue(target: QueueTarget, options: OpenQueueOptions = {}): Promise<Queue> {
+  requireKnown(options, ['migrate'])
   const where = whereIs(target)
   return new OpenedQueue(where, await openStore(where, options))
 }
 
 class OpenedQueue implements Queue {
   readonly policies: Queue['policies']
+  readonly deadLetters: Queue['deadLetters']
+  readonly schedules: Queue['schedules']
+  readonly workers: Queue['workers']
   private readonly where: Where
   private readonly opened: OpenedStore
   private readonly meter
   private readonly store
-  private readonly workers = new Set<QueueWorker>()
+  private readonly started = new Set<QueueWorker>()
   private closing: Promise<void> | undefined
 
   constructor(where: Where, opened: OpenedStore) {
@@ -79,6 +92,16 @@ class OpenedQueue implements Queue {
       list: async () => this.whileOpen().policies(),
       set: async (policy) => this.whileOpen().setPolicy(policy),
       remove: async (scope, name) => this.whileOpen().removePolicy(scope, name)
+    }
+    this.deadLetters = deadLettersOf(() => this.whileOpen())
+    this.schedules = {
+      list: async () => this.whileOpen().schedules(),
+      put: async (schedule) => this.whileOpen().putSchedule(schedule),
+      remove: async (name) => this.whileOpen().removeSchedule(name)
+    }
+    this.workers = {
+      list: async () => (await this.whileOpen().read()).workers,
+      request: async (workerId, request) => this.whileOpen().requestWorker(workerId, request)
     }
   }
 
@@ -96,6 +119,7 @@ class OpenedQueue implements Queue {
   }
 
   async submitMany(tasks: readonly TaskInput[]) {
+    if (!Array.isArray(tasks)) throw new AppError('INVALID_INPUT', 'user', 'submitMany takes a list of tasks.')
     return this.whileOpen().submit(tasks.map((task, index) => toNewTask(task, index + 1)))
   }
 
@@ -104,14 +128,18 @@ class OpenedQueue implements Queue {
   }
 
   async act(taskId: string, action: Parameters<Queue['act']>[1]) {
+    if (!operatorAction.options.includes(action)) {
+      const message = `There is no action "${action}": the actions are ${operatorAction.options.join(', ')}.`
+      throw new AppError('INVALID_INPUT', 'user', message)
+    }
     return this.whileOpen().act(taskId, action)
   }
 
   async startWorker(options: StartWorkerOptions = {}): Promise<QueueWorker> {
     this.whileOpen()
     const worker = await startWorker(this.where, this.meter, options)
-    this.workers.add(worker)
-    const forget = (): void => void this.workers.delete(worker)
+    this.started.add(worker)
+    const forget = (): void => void this.started.delete(worker)
     void worker.finished.then(forget, forget)
     // Closed while it was starting: nobody else would stop it.
     if (this.closing) await worker.stop()
@@ -123,7 +151,7 @@ class OpenedQueue implements Queue {
   }
 
   private async end(): Promise<void> {
-    await Promise.all([...this.workers].map((worker) => worker.stop()))
+    await Promise.all([...this.started].map((worker) => worker.stop()))
     await letGo(this.opened)
   }
 

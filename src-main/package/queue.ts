@@ -1,7 +1,19 @@
 import type { z } from 'zod'
-import type { LogLevel, OperatorAction, Policy, PolicyInput, PolicyScope, TaskDetail } from '../kernel/index.ts'
+import type {
+  LogLevel,
+  OperatorAction,
+  Policy,
+  PolicyInput,
+  PolicyScope,
+  Schedule,
+  ScheduleInput,
+  TaskDetail,
+  WorkerRequest,
+  WorkerRow
+} from '../kernel/index.ts'
 import type { WorkerHooks, WorkerStatus } from '../queue/pool/index.ts'
 import type { ActionResult, SubmitResult } from '../queue/task-store.ts'
+import type { QueueDeadLetters } from './dead-letters.ts'
 import type { HandlerTask, NamedTask, TaskInput } from './task-input.ts'
 
 /** `mysql://user:password@host:port/database?tls=required`, or a file of the embedded store. */
@@ -75,6 +87,28 @@ export interface QueuePolicies {
   remove(scope: PolicyScope, name: string): Promise<boolean>
 }
 
+/** Cron texts that submit one task a tick, however many workers look after them. */
+export interface QueueSchedules {
+  list(): Promise<Schedule[]>
+  /**
+   * Makes or changes one, by its name; its next tick is counted from now, unless cron text and zone stay as they are. Throws INVALID_INPUT for a cron
+   * text, a time zone or a task that is not valid.
+   */
+  put(schedule: ScheduleInput): Promise<void>
+  /** Whether there was one. */
+  remove(name: string): Promise<boolean>
+}
+
+export interface QueueWorkers {
+  /** Those that reported lately, whatever process they are in: newest report first, at most 1,000. */
+  list(): Promise<readonly WorkerRow[]>
+  /**
+   * QUIET: claim nothing more, finish what runs. STOP: the same, then end. null takes it back. The worker reads it with its next report (a third of
+   * its lease at most). False: nobody is asked, for it is unknown, stopped or silent. Throws WORKER_STOPPING for QUIET while STOP is asked.
+   */
+  request(workerId: string, request: WorkerRequest | null): Promise<boolean>
+}
+
 /**
  * A queue, opened. Every method may throw what its database throws (CONNECTION_LOST, STATEMENT_TIMEOUT, …: AppError of kind
  * `operational`), and CONNECTION_LOST after `close`. docs/package.md lists the codes.
@@ -94,6 +128,9 @@ export interface Queue {
   /** release, cancel, pause, resume or retry. What the state does not allow is `refused` and no error. */
   act(taskId: string, action: OperatorAction): Promise<ActionResult>
   readonly policies: QueuePolicies
+  readonly deadLetters: QueueDeadLetters
+  readonly schedules: QueueSchedules
+  readonly workers: QueueWorkers
   /**
    * Resolves when it polls. It has connections of its own and beats in this process's event loop: do not block that for longer than a
    * third of the lease. Throws INVALID_INPUT, and HANDLER_LOAD_FAILED when no handler could be loaded at all.

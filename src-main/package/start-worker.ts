@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { AppError, StopStack, systemClock } from '../kernel/index.ts'
 import type { Meter } from '../queue/metrics/index.ts'
 import { createWorker, newWorkerId, type Worker } from '../queue/pool/index.ts'
+import { requireKnown } from './known-options.ts'
 import { defaultArtifactDir, letGo, openForWorker, packageFile, type Where } from './open-queue.ts'
 import type { QueueWorker, StartWorkerOptions } from './queue.ts'
 
@@ -16,6 +17,16 @@ const limits = {
   artifactDays: [1, 3_650],
   metricsPort: [0, 65_535]
 } as const satisfies Partial<Record<keyof StartWorkerOptions, readonly [number, number]>>
+
+const names = [
+  'handlers',
+  'builtInHandlers',
+  'workerId',
+  'artifactDir',
+  'hooks',
+  'onLog',
+  ...(Object.keys(limits) as (keyof typeof limits)[])
+] as const satisfies readonly (keyof StartWorkerOptions)[]
 
 /** See `Queue.startWorker`. */
 export async function startWorker(where: Where, meter: Meter, options: StartWorkerOptions): Promise<QueueWorker> {
@@ -95,6 +106,7 @@ function requireHandlers(worker: Worker): void {
 
 /** Throws INVALID_INPUT. Returns the folder of the handlers. */
 function checkOptions(options: StartWorkerOptions): string | null {
+  requireKnown(options, names)
   for (const [name, [least, most]] of Object.entries(limits)) {
     const value = options[name as keyof typeof limits]
     if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))

@@ -32,8 +32,8 @@ export function toNewTask(input: TaskInput, position: number): NewTask {
   // Not every caller has a compiler.
   if (typeof input !== 'object' || (input as unknown) === null)
     throw new AppError('INVALID_INPUT', 'user', `Task ${position} is no object.`, { details: { position } })
-  const { type, payload, runAt, deadlineAt, rest } = partsOf(input)
-  const parsed = newTask.safeParse({
+  const { type, payload, runAt, deadlineAt, rest } = partsOf(input, position)
+  const parsed = newTask.strict().safeParse({
     ...rest,
     type,
     payload: jsonText(payload, position),
@@ -45,21 +45,24 @@ export function toNewTask(input: TaskInput, position: number): NewTask {
   throw new AppError('INVALID_INPUT', 'user', `Task ${position} is not valid: ${reason}`, { details: { position } })
 }
 
-function partsOf(input: TaskInput) {
+function partsOf(input: TaskInput, position: number) {
   const { runAt, deadlineAt, payload = {}, ...rest } = input
   if (!('handler' in rest)) return { type: rest.type, payload, runAt, deadlineAt, rest }
   const { handler, ...options } = rest
-  if (!isHandler(handler))
-    throw new AppError('INVALID_INPUT', 'user', 'The handler of a task must be what defineHandler returned.')
-  return { type: handler.type, payload: checked(handler, payload), runAt, deadlineAt, rest: options }
+  if (!isHandler(handler)) {
+    const message = `The handler of task ${position} must be what defineHandler returned.`
+    throw new AppError('INVALID_INPUT', 'user', message, { details: { position } })
+  }
+  return { type: handler.type, payload: checked(handler, payload, position), runAt, deadlineAt, rest: options }
 }
 
 /** The input is sent and not what the schema makes of it: the worker parses it again, and transforms must not run twice. */
-function checked(handler: Handler, payload: unknown): unknown {
+function checked(handler: Handler, payload: unknown, position: number): unknown {
   const parsed = handler.payload.safeParse(payload)
   if (parsed.success) return payload
   const reason = z.prettifyError(parsed.error)
-  throw new AppError('INVALID_PAYLOAD', 'user', `The payload is nothing for "${handler.type}": ${reason}`)
+  const message = `The payload of task ${position} is nothing for "${handler.type}": ${reason}`
+  throw new AppError('INVALID_PAYLOAD', 'user', message, { details: { position } })
 }
 
 function jsonText(payload: unknown, position: number): string {

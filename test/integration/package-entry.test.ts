@@ -88,10 +88,23 @@ const expected = {
     address: 'INVALID_INPUT',
     folder: 'INVALID_INPUT',
     noHandlers: 'HANDLER_LOAD_FAILED',
+    field: 'INVALID_INPUT',
+    option: 'INVALID_INPUT',
+    policy: 'INVALID_INPUT',
     afterClose: 'CONNECTION_LOST',
     policiesAfterClose: 'CONNECTION_LOST'
   },
-  policies: [{ scope: 'TYPE', name: 'greet', maxRunning: 2, enabled: null }]
+  policies: [{ scope: 'TYPE', name: 'greet', maxRunning: 2, enabled: null }],
+  letters: {
+    dead: [
+      { type: 'broken', reason: 'FINAL', lastError: { code: 'BROKEN', message: 'it never works' }, resolution: 'OPEN' }
+    ],
+    replayed: { changed: 1, skipped: 0 },
+    discarded: { changed: 1, skipped: 0 },
+    left: 0
+  },
+  schedules: { all: [{ name: 'yearly', timeZone: 'UTC', enabled: true, problem: null }], removed: true },
+  workers: { workers: [{ own: true, status: 'running' }], asked: true }
 }
 
 describe('a service with the packed package', () => {

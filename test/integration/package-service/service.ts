@@ -21,6 +21,8 @@ const worker = await queue.startWorker({
   handlers: new URL('./handlers/', import.meta.url),
   artifactDir: './artifacts',
   pollMs: 20,
+  // It reads what is asked of it three times a lease.
+  leaseMs: 6_000,
   metricsPort: 0
 })
 
@@ -38,7 +40,12 @@ const refusals = {
   type: await refusal(queue.submit({ type: 'two words' })),
   address: await refusal(openQueue('postgres://nobody:secret@nowhere/x')),
   folder: await refusal(queue.startWorker({ handlers: './no-such-folder' })),
-  noHandlers: await refusal(queue.startWorker())
+  noHandlers: await refusal(queue.startWorker()),
+  field: await refusal(queue.submit({ type: 'greet', ...JSON.parse('{"run_at":0}') } as { type: string })),
+  option: await refusal(queue.startWorker(JSON.parse('{"concurency":2}') as object)),
+  policy: await refusal(
+    queue.policies.set({ scope: 'TYPE', name: 'greet', ...(JSON.parse('{"max_running":1}') as object) })
+  )
 }
 
 await queue.policies.set({ scope: 'TYPE', name: 'greet', maxRunning: 2 })
@@ -55,7 +62,23 @@ async function ended(taskId: string): Promise<TaskDetail> {
 
 const results = []
 for (const { taskId } of [first, ...many]) results.push(JSON.parse((await ended(taskId)).result ?? 'null') as unknown)
+
+const { taskId: brokenId } = await queue.submit({ type: 'broken' })
+await ended(brokenId)
+const dead = (await queue.deadLetters.list({ types: ['broken'] })).rows
+const replayed = await queue.deadLetters.replay({ types: ['broken'] })
+await ended(brokenId)
+const discarded = await queue.deadLetters.discard({ types: ['broken'], errorCode: 'BROKEN' })
+const letters = { dead, replayed, discarded, left: await queue.deadLetters.count() }
+
+await queue.schedules.put({ name: 'yearly', cron: '0 0 1 1 *', task: { type: 'greet', payload: '{"name":"Year"}' } })
+const schedules = { all: await queue.schedules.list(), removed: await queue.schedules.remove('yearly') }
+
 const metrics = await (await fetch(worker.metricsUrl ?? '')).text()
+const alive = (await queue.workers.list()).filter(({ status }) => status === 'running')
+const workers = alive.map(({ id, status }) => ({ own: id === worker.id, status }))
+const asked = await queue.workers.request(worker.id, 'STOP')
+await worker.finished
 await queue.close()
 const afterClose = await refusal(queue.submit({ type: 'greet' }))
 const policiesAfterClose = await refusal(queue.policies.list())
@@ -66,6 +89,9 @@ console.log(
     results,
     refusals: { ...refusals, afterClose, policiesAfterClose },
     policies,
+    letters,
+    schedules,
+    workers: { workers, asked },
     metrics
   })
 )
