@@ -1,8 +1,9 @@
 import mysql from 'mysql2/promise'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { Fence, SqlDatabase } from '../../src-main/kernel/index.ts'
 import type { Settlement, TaskStore } from '../../src-main/queue/task-store.ts'
 import { startPrivateMariaDb, type TestMariaDb } from '../support/mariadb.ts'
+import { openMysqlRowSink } from '../../src-main/queue/store-mysql/index.ts'
 import { MysqlQueue, tasks } from './store-mysql-queue.ts'
 
 /*
@@ -80,4 +81,22 @@ it('reads and writes as many rows as it asks for, and migrates what is there alr
   )
   expect(results.map(({ state }) => state)).toEqual(claimed.map(() => 'SUCCESS'))
   await queue.migrate()
+})
+
+it('answers the ids that tasks have while the server changes the steps between ids, as a cluster does', async () => {
+  const admin = await mysql.createConnection({ uri: server.url() })
+  onTestFinished(() => admin.end())
+  const two = await queue.store(await queue.connect(2))
+  for (const step of [3, 1]) {
+    await admin.query(`SET GLOBAL auto_increment_increment = ${step}`)
+    // The second needs a session that begins now.
+    const answered = (await Promise.all([two.submit(tasks(3)), two.submit(tasks(3))])).flat()
+    for (const { taskId } of answered) expect(await store.get(taskId)).toMatchObject({ id: taskId })
+    await two.submit(tasks(1))
+  }
+})
+
+it('takes more rows of an import than one packet holds', async () => {
+  const rows = Array.from({ length: 128 }, (_, at) => ({ rowNumber: at, data: JSON.stringify('张'.repeat(65_000)) }))
+  expect(await openMysqlRowSink({ database }).insert('large', rows)).toBe(rows.length)
 })

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { taskLimits } from '../../kernel/index.ts'
 import { attemptErrorOf, classify, classOfHttpStatus, ErrorClassifier } from './error-classes.ts'
 import { errorClassesFile } from './error-rules.ts'
-import { FinalError, ResourceError, RetryableError } from './handler.ts'
+import { FinalError, isPartialResult, ResourceError, RetryableError } from './handler.ts'
 
 const withCode = (code: string): Error => Object.assign(new Error('it failed'), { code })
 
@@ -16,6 +16,14 @@ describe('classify', () => {
     })
     expect(classify(new FinalError('NO', 'never')).class).toBe('final')
     expect(classify(new ResourceError('QUOTA', 'full')).class).toBe('resource')
+  })
+
+  it('so it does to one of another copy of the package, as a service has in its node_modules', async () => {
+    vi.resetModules()
+    const copy = await import('./handler.ts')
+    expect(copy.FinalError).not.toBe(FinalError)
+    expect(classify(new copy.FinalError('NO', 'never'))).toMatchObject({ code: 'NO', class: 'final' })
+    expect(isPartialResult(copy.partial({}))).toBe(true)
   })
 
   it.each([

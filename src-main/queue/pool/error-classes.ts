@@ -3,7 +3,7 @@ import { truncateUtf8 } from '../stored-text.ts'
 import { BoundedPattern } from './bounded-pattern.ts'
 import { builtInRules, type ErrorRule } from './error-rules.ts'
 import { httpStatusOf, messageOf, textProperty } from './error-text.ts'
-import { HandlerError } from './handler.ts'
+import { isHandlerError } from './handler.ts'
 
 /** Of a message, as patterns see it. */
 const matchedLength = 2_000
@@ -34,7 +34,7 @@ export class ErrorClassifier {
 
   /** Any thrown value as an attempt's error. Never throws. What is unknown is retried: attempts are bounded. */
   classify(thrown: unknown): AttemptError {
-    if (thrown instanceof HandlerError) return attemptErrorOf(thrown.code, messageOf(thrown), thrown.errorClass)
+    if (isHandlerError(thrown)) return attemptErrorOf(thrown.code, messageOf(thrown), thrown.errorClass)
     // `fetch` hides the network's code in the cause.
     const cause = thrown instanceof Error ? causeOf(thrown) : undefined
     const own = evidenceOf(thrown)

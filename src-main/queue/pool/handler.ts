@@ -91,9 +91,13 @@ export function isHandler(value: unknown): value is Handler {
   return typeof value === 'object' && value !== null && brand in value
 }
 
+const errorBrand = Symbol.for('taskdeck.error')
+const partialBrand = Symbol.for('taskdeck.partial')
+
 /** An error that decides by itself what becomes of the task. `code` is at most 64 of A-Z, 0-9 and _. */
 export class HandlerError extends Error {
   override readonly name: string = 'HandlerError'
+  readonly [errorBrand] = true
   readonly code: string
   readonly errorClass: ErrorClass
 
@@ -140,10 +144,17 @@ export class InterruptedError extends Error {
 
 /** A result that ends the task as PARTIAL_SUCCESS. */
 export class PartialResult {
+  readonly [partialBrand] = true
   readonly result: unknown
   constructor(result: unknown) {
     this.result = result
   }
 }
+
+// By brand and not by class: a folder with a `taskdeck` of its own in node_modules has other classes.
+export const isHandlerError = (value: unknown): value is HandlerError => value instanceof Error && errorBrand in value
+
+export const isPartialResult = (value: unknown): value is PartialResult =>
+  typeof value === 'object' && value !== null && partialBrand in value
 
 export const partial = (result: unknown): PartialResult => new PartialResult(result)

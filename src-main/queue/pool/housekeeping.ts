@@ -23,7 +23,9 @@ export class Housekeeping {
       new RecoveryLoop({
         ...{ store, clock, database, recoverMs },
         onRecovered: (tasks) => {
-          for (const task of tasks) log('warn', `recovered (${task.reason}): now ${task.state}`, task.taskId)
+          // Tasks whose parents ended are part of the ordinary course: released, or failed as was chosen.
+          for (const task of tasks.filter(({ reason }) => reason !== 'DEPENDENCY'))
+            log('warn', `recovered (${task.reason}): now ${task.state}`, task.taskId)
         }
       }),
       new ScheduleLoop({

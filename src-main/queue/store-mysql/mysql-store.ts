@@ -50,7 +50,7 @@ import {
 import { appendLog, renew, saveProgress } from './lease.ts'
 import { listTasks } from './list.ts'
 import { getArtifact, getTask, readLog } from './look.ts'
-import { checkClaimPlan, readIdStep } from './open-check.ts'
+import { checkClaimPlan } from './open-check.ts'
 import { plainProbes } from './plain-probes.ts'
 import { readPolicies, removePolicy, setPolicy } from './policies.ts'
 import { readQueue } from './reading.ts'
@@ -80,7 +80,7 @@ export interface MysqlStoreOptions {
  */
 export async function openMysqlStore(options: MysqlStoreOptions): Promise<TaskStore> {
   if (options.claims ?? true) await checkClaimPlan(options.database)
-  return new MysqlStore(options, await readIdStep(options.database))
+  return new MysqlStore(options)
 }
 
 class MysqlStore implements TaskStore {
@@ -88,20 +88,18 @@ class MysqlStore implements TaskStore {
   private readonly database: SqlDatabase
   private readonly clock: Clock
   private readonly probes: ProbeGuard
-  private readonly idStep: number
   private readonly claims: Claims
   private readonly quick = new QuickSettlement()
 
-  constructor({ database, clock, probes = plainProbes(database, clock) }: MysqlStoreOptions, idStep: number) {
+  constructor({ database, clock, probes = plainProbes(database, clock) }: MysqlStoreOptions) {
     this.database = database
     this.clock = clock
     this.probes = probes
-    this.idStep = idStep
     this.claims = new Claims(database, clock)
   }
 
   async submit(tasks: readonly NewTask[]): Promise<SubmitResult[]> {
-    const results = await submit(this.database, tasks, this.idStep)
+    const results = await submit(this.database, tasks)
     this.claims.forget()
     return results
   }

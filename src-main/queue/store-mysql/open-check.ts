@@ -1,6 +1,6 @@
 import { AppError, type SqlDatabase } from '../../kernel/index.ts'
 import { lockGroup } from './claim-lanes.ts'
-import { count, text, textOrNull } from './row-values.ts'
+import { text, textOrNull } from './row-values.ts'
 
 const claimIndex = 'taskdeck_task_claim'
 
@@ -40,9 +40,3 @@ const brokenPlan = (reason: string): AppError =>
     `The index ${claimIndex} of table taskdeck_task cannot serve the claim: ${reason}. Create it again as the migration does.`,
     { details: { index: claimIndex } }
   )
-
-/** Steps between the ids of one INSERT: 1, or the number of writing nodes in a cluster. */
-export async function readIdStep(database: SqlDatabase): Promise<number> {
-  const [row] = (await database.execute('SELECT @@auto_increment_increment AS step')).rows
-  return row ? count(row, 'step') : 1
-}

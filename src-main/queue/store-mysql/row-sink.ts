@@ -1,8 +1,10 @@
 import type { SqlDatabase } from '../../kernel/index.ts'
+import { partsWithin } from '../new-task.ts'
 import type { ImportedRow, RowSink } from '../row-sink.ts'
 import { repeatable } from './repeatable.ts'
 import { count } from './row-values.ts'
 import { marks, perLength, powerChunks } from './statement-text.ts'
+import { mostPayloadBytes } from './task-inserts.ts'
 
 const largestInsert = 128
 
@@ -26,13 +28,19 @@ export function openMysqlRowSink({ database }: { readonly database: SqlDatabase 
   }
 }
 
+/** No more bytes in one packet than servers take by default. */
+const insertChunks = (rows: readonly ImportedRow[]): ImportedRow[][] =>
+  partsWithin(rows, mostPayloadBytes, ({ data }) => Buffer.byteLength(data, 'utf8')).flatMap((part) =>
+    powerChunks(part, largestInsert)
+  )
+
 async function insert(database: SqlDatabase, importKey: string, rows: readonly ImportedRow[]): Promise<number> {
   if (rows.length === 0) return 0
   const sorted = [...rows].sort((a, b) => a.rowNumber - b.rowNumber)
   return database.transaction(
     async (runner) => {
       let added = 0
-      for (const chunk of powerChunks(sorted, largestInsert)) {
+      for (const chunk of insertChunks(sorted)) {
         const values = chunk.flatMap((row) => [importKey, row.rowNumber, row.data])
         added += (await runner.execute(insertRows(chunk.length), values)).affectedRows
       }

@@ -12,18 +12,14 @@ import { insertKeyed, insertPlain, readKeyed, type Draft, type KeyedTask } from 
 const findPlain = 'SELECT payload_hash = ? AND idempotency_hash IS NULL AS ours FROM taskdeck_task WHERE id = ?'
 
 /** All inputs are checked before the first is written; then batches, each of them one transaction. */
-export async function submit(
-  database: SqlDatabase,
-  tasks: readonly NewTask[],
-  idStep: number
-): Promise<SubmitResult[]> {
+export async function submit(database: SqlDatabase, tasks: readonly NewTask[]): Promise<SubmitResult[]> {
   if (tasks.length === 0) return []
   const drafts = tasks.map((task, index) => toDraft(validateNewTask(task, index + 1), index))
   await checkParents(database, drafts)
   const quotas = await readQuotas(database)
   const results: SubmitResult[] = []
   for (const batch of taskBatches(drafts)) {
-    const found = await new Submission(batch, quotas, idStep).run(database)
+    const found = await new Submission(batch, quotas).run(database)
     for (const [draft, result] of found) results[draft.index] = result
   }
   return results
@@ -51,14 +47,12 @@ type Found = Map<Draft, SubmitResult>
 class Submission {
   private readonly batch: readonly Draft[]
   private readonly quotas: readonly StoredQuota[]
-  private readonly idStep: number
   private readonly token = randomBytes(16)
   private written: Found = new Map()
 
-  constructor(batch: readonly Draft[], quotas: readonly StoredQuota[], idStep: number) {
+  constructor(batch: readonly Draft[], quotas: readonly StoredQuota[]) {
     this.batch = batch
     this.quotas = quotas
-    this.idStep = idStep
   }
 
   run(database: SqlDatabase): Promise<Found> {
@@ -78,7 +72,7 @@ class Submission {
     await takeQuotas(runner, demandsOf(this.quotas, tasksOf([...plain, ...missing])))
     const parents = await lockParents(runner, tasksOf([...plain, ...missing]))
     const withStart = (draft: Draft): Draft => ({ ...draft, start: startOf(draft.task, parents) })
-    const ids = await insertPlain(runner, plain.map(withStart), this.idStep)
+    const ids = await insertPlain(runner, plain.map(withStart))
     for (const [position, draft] of plain.entries())
       this.written.set(draft, { status: 'created', taskId: ids[position] ?? '' })
     await insertKeyed(runner, missing.map(withStart), this.token)

@@ -1,7 +1,7 @@
 import type { NewTask, SqlRunner, SqlValue } from '../../kernel/index.ts'
 import { partsWithin } from '../new-task.ts'
 import type { Start } from './dependencies.ts'
-import { bytesOrNull, text, utcText } from './row-values.ts'
+import { bytesOrNull, count, text, utcText } from './row-values.ts'
 import { chunksOf, marks, padded, perLength, powerChunks } from './statement-text.ts'
 
 /**
@@ -9,7 +9,7 @@ import { chunksOf, marks, padded, perLength, powerChunks } from './statement-tex
  * by default (MariaDB). From 128 to 2,048 rows a task costs the server the same (19 to 26 us of its CPU), so the larger is for the link.
  */
 const largestInsert = 1_024
-const mostPayloadBytes = 4_194_304
+export const mostPayloadBytes = 4_194_304
 
 /** Keys of one look at most. */
 const longestKeyList = 1_024
@@ -68,17 +68,24 @@ export interface Draft {
   readonly start: Start
 }
 
-/** The new ids. Those of one INSERT … VALUES follow each other in steps of @@auto_increment_increment, in every lock mode. */
-export async function insertPlain(runner: SqlRunner, drafts: readonly Draft[], idStep: number): Promise<string[]> {
+/** The new ids. Those of one INSERT … VALUES follow each other in steps of the session's @@auto_increment_increment, in every lock mode. */
+export async function insertPlain(runner: SqlRunner, drafts: readonly Draft[]): Promise<string[]> {
+  const idStep = drafts.length > 1 ? await readIdStep(runner) : 1n
   const ids: string[] = []
   for (const chunk of insertChunks(drafts)) {
     const { insertId } = await runner.execute(
       insertTasks(chunk.length),
       chunk.flatMap((draft) => valuesOf(draft, null))
     )
-    for (const position of chunk.keys()) ids.push(String(BigInt(insertId) + BigInt(position * idStep)))
+    for (const position of chunk.keys()) ids.push(String(BigInt(insertId) + BigInt(position) * idStep))
   }
   return ids
+}
+
+/** 1, or the number of writing nodes: a cluster changes it as nodes come and go, and each session keeps what it found when it began. */
+async function readIdStep(runner: SqlRunner): Promise<bigint> {
+  const [row] = (await runner.execute('SELECT @@auto_increment_increment AS step')).rows
+  return row ? BigInt(count(row, 'step')) : 1n
 }
 
 /** Leaves the tasks of keys that exist as they are. */

@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { classify, classOfHttpStatus } from '../error-classes.ts'
-import { defineHandler, FinalError, HandlerError, RetryableError, type HandlerContext } from '../handler.ts'
+import {
+  defineHandler,
+  FinalError,
+  HandlerError,
+  isHandlerError,
+  RetryableError,
+  type HandlerContext
+} from '../handler.ts'
 
 const url = z.url({ protocol: /^https?$/, error: 'an http or https address' })
 
@@ -27,7 +34,7 @@ export const httpRequestHandler = defineHandler({
     try {
       return await exchange(context, request, AbortSignal.any([context.signal, deadline]))
     } catch (error) {
-      if (error instanceof HandlerError || context.signal.aborted) throw error
+      if (isHandlerError(error) || context.signal.aborted) throw error
       if (deadline.aborted) {
         throw new RetryableError('HTTP_TIMEOUT', `No answer within ${request.timeoutMs} ms.`, { cause: error })
       }

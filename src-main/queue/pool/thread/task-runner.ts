@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { taskLimits, type AttemptError, type Clock } from '../../../kernel/index.ts'
 import { attemptErrorOf, type ErrorClassifier } from '../error-classes.ts'
 import { messageOf, textProperty } from '../error-text.ts'
-import { HandlerError, PartialResult, type Handler, type InterruptReason } from '../handler.ts'
+import { HandlerError, isHandlerError, isPartialResult, type Handler, type InterruptReason } from '../handler.ts'
 import { cellRing, cellStarted, cellWaiting, type HandedTask, type ThreadOutcome } from '../protocol.ts'
 import { jsonText, openContext, type TaskContext } from './handler-context.ts'
 import { handlerStack } from './handler-stack.ts'
@@ -92,14 +92,14 @@ export class TaskRunner {
       if (task.watched) this.options.link.tell({ kind: 'started', handover: task.handover })
       const payload = parsePayload(handler, task.payload)
       const returned = await handler.execute(opened.context, payload)
-      const isPartial = returned instanceof PartialResult
+      const isPartial = isPartialResult(returned)
       const value: unknown = isPartial ? returned.result : returned
       const result = value === undefined ? null : jsonText(value, taskLimits.resultBytes, 'RESULT')
       return { status: 'succeeded', partial: isPartial, result }
     } catch (thrown) {
       const error = this.options.errors.classify(thrown)
       const interrupted = opened.interrupted() && isAbort(thrown)
-      if (!interrupted && !(thrown instanceof HandlerError)) logStack(opened, thrown)
+      if (!interrupted && !isHandlerError(thrown)) logStack(opened, thrown)
       return { status: 'failed', error, interrupted }
     }
   }
