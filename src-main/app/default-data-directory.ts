@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
+import type { MysqlLogin } from '../connections/index.ts'
 
 /** Where both shells keep their data when nobody says otherwise: the platform's place for application data. `scripts/start.mjs` names the same. */
 export function defaultDataDirectory(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
@@ -10,7 +12,18 @@ export function defaultDataDirectory(environment: NodeJS.ProcessEnv, platform: N
 }
 
 /** Where a worker keeps its handlers' files: beside a queue that is a file, because there the app that shows that queue looks for them. */
-export function defaultArtifactDirectory(queueFile: string | null): string {
-  const folder = queueFile === null ? defaultDataDirectory(process.env, process.platform) : dirname(queueFile)
-  return join(folder, 'artifacts')
+export function defaultArtifactDirectory(queue: { readonly file: string } | { readonly login: Address }): string {
+  if ('file' in queue) return join(dirname(queue.file), 'artifacts')
+  return artifactsOfServerQueue(join(defaultDataDirectory(process.env, process.platform), 'artifacts'), queue.login)
+}
+
+type Address = Pick<MysqlLogin, 'host' | 'port' | 'database'>
+
+/** Task ids are a queue's own, so queues on servers have folders of their own below the machine's one. */
+export function artifactsOfServerQueue(artifactDir: string, { host, port, database }: Address): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([host, port, database]))
+    .digest('hex')
+    .slice(0, 12)
+  return join(artifactDir, `${database.replace(/[^\w-]/g, '_').slice(0, 40)}-${hash}`)
 }

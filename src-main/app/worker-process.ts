@@ -52,7 +52,7 @@ async function main(): Promise<number> {
   const queue = await openPatiently(given.connection, given.migrate)
   if (!queue) return 0
   const meter = given.metricsPort === null ? undefined : openMeter({ store: queue.store, clock })
-  const worker = workerOf(given, queue, meter)
+  const worker = workerOf(given, queue, { meter, connection: given.connection })
   meter?.watch(worker)
   const metrics = await meter?.serve(given.metricsPort ?? 0, (line) => say('error', line))
   // A signal while it starts: it stops before it claims anything.
@@ -71,7 +71,11 @@ async function main(): Promise<number> {
   return 0
 }
 
-function workerOf(given: WorkerArguments, queue: WorkerQueue, meter: Meter | undefined): Worker {
+function workerOf(
+  given: WorkerArguments,
+  queue: WorkerQueue,
+  { meter, connection }: { readonly meter: Meter | undefined; readonly connection: Connection }
+): Worker {
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { version: string }
   const counted = (store: TaskStore): TaskStore => meter?.counted(store) ?? store
   return createWorker({
@@ -83,7 +87,7 @@ function workerOf(given: WorkerArguments, queue: WorkerQueue, meter: Meter | und
     version,
     slots: given.concurrency,
     handlers: { builtIn: true, dir: given.handlersDir },
-    artifactDir: given.artifactDir ?? defaultArtifactDirectory(fileOf(given.connection)),
+    artifactDir: given.artifactDir ?? defaultArtifactDirectory(connection),
     leaseMs: given.leaseMs,
     pollMs: given.pollMs,
     recoverMs: given.recoverMs,
@@ -91,9 +95,6 @@ function workerOf(given: WorkerArguments, queue: WorkerQueue, meter: Meter | und
     onLog: ({ level, message, taskId }) => say(level, message, taskId)
   })
 }
-
-const fileOf = (connection: WorkerArguments['connection']): string | null =>
-  connection?.kind === 'sqlite' ? connection.file : null
 
 const typesOf = (worker: Worker): string =>
   worker

@@ -69,7 +69,7 @@ export async function letGo(opened: { close(): Promise<void> }): Promise<void> {
 }
 
 export const defaultArtifactDir = (where: Where): string =>
-  defaultArtifactDirectory(where.kind === 'sqlite' ? where.file : null)
+  defaultArtifactDirectory(where.kind === 'sqlite' ? { file: where.file } : { login: where.login })
 
 export { packageFile }
 

@@ -12,6 +12,7 @@ import type { MysqlLogin } from '../../connections/index.ts'
 import { AppError, type Clock, type NewTask } from '../../kernel/index.ts'
 import { createWorker, newWorkerId, type Worker } from '../../queue/pool/index.ts'
 import type { AppLog } from '../app-log.ts'
+import { artifactsOfServerQueue } from '../default-data-directory.ts'
 import type { DatabasePlaces } from '../links/open-queue.ts'
 import { toProblem } from '../problem.ts'
 import { LogBatch } from './log-batch.ts'
@@ -172,7 +173,8 @@ export class LocalWorker {
   private async open(start: WorkerStart): Promise<void> {
     const { clock, places, localFile, artifactDir, version, graceMs } = this.options
     await requireFolder(start.handlersDir)
-    const queue = await openWorkerQueue(await this.options.login(start.connectionId), localFile, places)
+    const login = await this.options.login(start.connectionId)
+    const queue = await openWorkerQueue(login, localFile, places)
     const worker = createWorker({
       store: queue.store,
       heartbeatStore: queue.heartbeatStore,
@@ -182,7 +184,7 @@ export class LocalWorker {
       version,
       slots: start.slots,
       handlers: { builtIn: true, dir: start.handlersDir },
-      artifactDir,
+      artifactDir: login ? artifactsOfServerQueue(artifactDir, login) : artifactDir,
       graceMs,
       onLog: (line) => this.lines.add(line),
       onChange: () => this.show()
