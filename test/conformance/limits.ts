@@ -245,58 +245,6 @@ export function describeLimits(queue: QueueUnderTest): void {
     })
   })
 
-  describe('turns between owners', () => {
-    it('give an owner who comes late a place in the next round, whoever has how many tasks ahead', async () => {
-      await set({ scope: 'TYPE', name: 't', fair: true })
-      await submitMany(1_000, { owner: 'many' })
-      expect(owners(await queue.claim(4))).toEqual(['many', 'many', 'many', 'many'])
-      await submitMany(3, { owner: 'few' })
-      await submitMany(1, { owner: 'one' })
-      expect(owners(await queue.claim(3)).sort()).toEqual(['few', 'many', 'one'])
-      expect(owners(await queue.claim(4)).sort()).toEqual(['few', 'few', 'many', 'many'])
-    })
-
-    it('go round also when claims take one task each', async () => {
-      await set({ scope: 'QUEUE', name: '', fair: true })
-      for (const owner of ['a', 'b', 'c']) await submitMany(4, { owner })
-      const taken: string[] = []
-      for (let n = 0; n < 9; n++) taken.push(...owners(await queue.claim(1)))
-      for (const owner of ['a', 'b', 'c']) expect(taken.filter((one) => one === owner)).toHaveLength(3)
-      expect(new Set(taken.slice(0, 3)).size).toBe(3)
-    })
-
-    it.each<[string, PolicyInput]>([
-      ['in turns', { scope: 'TYPE', name: 't', fair: true }],
-      ['under limits of owners', { scope: 'OWNER', name: '*', maxRunning: 3 }]
-    ])('leave nobody out, whatever characters the names begin with: %s', async (_, policy) => {
-      await set(policy)
-      const names = ['a', '\t', '\u0001', 'ｘ', '😀', "'", '*', '😀'.repeat(50)]
-      for (const owner of names) await submitMany(2, { owner })
-      const taken: string[] = []
-      for (let n = 0; n < names.length; n++) taken.push(...owners(await queue.claim(1)))
-      if (policy.fair) expect(new Set(taken)).toEqual(new Set(names))
-      taken.push(...owners(await queue.claim(names.length)))
-      for (const owner of names) expect(taken.filter((one) => one === owner)).toHaveLength(2)
-    })
-
-    it('come after the priority, and hold limits of owners too', async () => {
-      await set({ scope: 'TYPE', name: 't', fair: true })
-      await set({ scope: 'OWNER', name: 'a', maxRunning: 1 })
-      await submitMany(5, { owner: 'a' })
-      await submitMany(5, { owner: 'b' })
-      await submitMany(2, { owner: 'b', priority: 0 })
-      const claimed = owners(await queue.claim(5))
-      expect(claimed.slice(0, 2)).toEqual(['b', 'b'])
-      expect(claimed.slice(2).sort()).toEqual(['a', 'b', 'b'])
-    })
-
-    it('reach everyone of 300 owners', async () => {
-      await set({ scope: 'TYPE', name: 't', fair: true })
-      await queue.store.submit(Array.from({ length: 300 }, (_, n) => task({ owner: `owner-${n}` })))
-      expect(new Set(owners(await queue.claim(300))).size).toBe(300)
-    })
-  })
-
   describe('a retry budget', () => {
     it('spreads a wave of 5,000 failures: no second has more than three times the mean (FAULTS 53)', async () => {
       await set({ scope: 'TYPE', name: 't', retriesPerMinute: 6_000 })

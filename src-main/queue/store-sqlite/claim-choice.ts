@@ -1,5 +1,5 @@
 import { taskLimits } from '../../kernel/index.ts'
-import { ClaimRoom, notLimited, rotated, type LeaseCount, type Turns } from '../claim-room.ts'
+import { ClaimRoom, notLimited, type LeaseCount, type Turns } from '../claim-room.ts'
 import type { EffectivePolicies } from '../effective-policy.ts'
 import type { LimitedBy } from '../task-store.ts'
 import { roomInRate, takingsOf, takingsText, withinPeriod, type Taking } from '../rate-window.ts'
@@ -25,10 +25,10 @@ WHERE ${isWaiting} AND type = +:type AND priority = +:priority AND owner = +:own
   AND (deadline_at IS NULL OR deadline_at > :at)
 ORDER BY run_at, id LIMIT :limit`
 
-/** A jump from one owner to the next, however many tasks they have. */
+/** A jump from one owner to the next, with its longest due task, however many they have. */
 export const nextOwner = `
-SELECT owner FROM taskdeck_task INDEXED BY taskdeck_task_turn
-WHERE ${isWaiting} AND type = +:type AND priority = +:priority AND owner > +:owner ORDER BY owner LIMIT 1`
+SELECT owner, run_at FROM taskdeck_task INDEXED BY taskdeck_task_turn
+WHERE ${isWaiting} AND type = +:type AND priority = +:priority AND owner > +:owner ORDER BY owner, run_at, id LIMIT 1`
 
 const firstOwner = nextOwner.replace('owner >', 'owner >=')
 
@@ -42,7 +42,7 @@ const writeRate = `
 INSERT OR REPLACE INTO taskdeck_gate (kind, scope, name, amount, at, taken) VALUES ('RATE', 'TYPE', :type, :count, :at, :taken)`
 
 /** Owners of a range that are looked at in one claim, and of those how many are taken from; the next claim goes on after them. */
-const mostOwners = 256
+const mostJumps = 512
 const mostLanes = 64
 
 interface Row {
@@ -65,8 +65,10 @@ export interface Choosing {
 export interface Choice {
   readonly due: readonly DueTask[]
   readonly policies: EffectivePolicies
-  /** Tokens that the choice takes from rates; inside `write` only. */
+  /** Tokens that the choice takes from rates, and whose turn it is then; inside `write` only. */
   readonly record: () => void
+  /** Lets the next claim look at other owners; for one that takes nothing. */
+  readonly passOn: () => void
   /** What was left. */
   readonly limitedBy: LimitedBy
 }
@@ -79,12 +81,14 @@ export function choose(session: Session, { types, limit, turns }: Choosing): Cho
   const policies = effectivePolicies(session)
   const enabled = policies.queue.enabled ? types.filter((type) => policies.ofType(type).enabled) : []
   if (!policies.limitsClaim(enabled))
-    return { due: dueTasks(session, enabled, limit), policies, record: () => undefined, limitedBy: notLimited }
+    return { due: dueTasks(session, enabled, limit), policies, limitedBy: notLimited, record: nothing, passOn: nothing }
   const choosing = new LimitedChoice(session, policies, turns)
   const due = choosing.tasks(enabled, limit)
   const limitedBy = due.length < limit ? choosing.limitedBy(enabled) : notLimited
-  return { due, policies, record: () => choosing.record(), limitedBy }
+  return { due, policies, limitedBy, record: () => choosing.record(), passOn: () => choosing.passOn() }
 }
+
+const nothing = (): void => undefined
 
 /** Priority by priority; within one, the types' ranges merged by due time. Reads at most `limit` index entries a range. */
 function dueTasks(session: Session, types: readonly string[], limit: number): DueTask[] {
@@ -113,6 +117,7 @@ class LimitedChoice {
   private readonly turns: Turns
   private readonly room: ClaimRoom
   private readonly takings = new Map<string, Taking[]>()
+  private readonly lookedAt: (() => void)[] = []
   private readonly served: (() => void)[] = []
 
   constructor(session: Session, policies: EffectivePolicies, turns: Turns) {
@@ -148,6 +153,7 @@ class LimitedChoice {
 
   record(): void {
     const { at } = this.session
+    this.passOn()
     for (const leave of this.served) leave()
     for (const [type, takings] of this.takings) {
       const { rate } = this.policies.ofType(type)
@@ -155,6 +161,10 @@ class LimitedChoice {
       if (!rate || count === 0) continue
       this.session.run(writeRate, { type, count, at, taken: takingsText(withinPeriod(takings, at, rate)) })
     }
+  }
+
+  passOn(): void {
+    for (const leave of this.lookedAt) leave()
   }
 
   private limitRate(type: string): void {
@@ -183,34 +193,34 @@ class LimitedChoice {
     return fair ? inTurns(lanes) : merged(lanes)
   }
 
-  /** Those with room, in the order of their turns. */
+  /** Those with a due task and with room: from the one after the last served on to the last, then from the first on, until there are enough. */
   private owners(type: string, priority: number): string[] {
-    const last = this.turns.after(priority, type)
-    const some = this.ownersFrom(type, priority, undefined)
-    const isAll = some.length < mostOwners
-    const turn = isAll ? rotated(some, last) : last === undefined ? some : this.ownersFrom(type, priority, last)
-    for (const owner of turn) this.room.admitOwner(owner)
-    const open = turn.filter((owner) => this.room.ofOwner(type, owner) > 0)
-    const chosen = open.slice(0, mostLanes)
-    const end = open.length > mostLanes ? chosen.at(-1) : isAll ? undefined : turn.at(-1)
-    // So that the next claim looks at others.
-    if (end !== undefined) this.served.push(() => this.turns.leave(priority, type, end))
-    // Past the last owner the turns begin anew.
-    if (turn.length === 0) this.served.push(() => this.turns.leave(priority, type, ''))
-    return chosen
+    const owners: string[] = []
+    const seen = new Set<string>()
+    let last = this.turns.after(priority, type)
+    let isRound = last === undefined
+    for (let jumps = 0; owners.length < mostLanes && jumps < mostJumps; jumps++) {
+      const found = this.ownerAfter(last, { type, priority })
+      if (!found && !isRound) {
+        isRound = true
+        last = undefined
+        continue
+      }
+      if (!found || seen.has(found.owner)) return owners
+      const { owner, run_at: runAt } = found
+      this.room.admitOwner(owner)
+      if (runAt <= this.session.at && this.room.ofOwner(type, owner) > 0) owners.push(owner)
+      seen.add(owner)
+      last = owner
+    }
+    const end = last ?? ''
+    this.lookedAt.push(() => this.turns.leave(priority, type, end))
+    return owners
   }
 
-  private ownersFrom(type: string, priority: number, after: string | undefined): string[] {
-    const owners: string[] = []
-    let last = after
-    while (owners.length < mostOwners) {
-      const statement = last === undefined ? firstOwner : nextOwner
-      const found = this.session.get<{ owner: string }>(statement, { type, priority, owner: last ?? '' })
-      if (!found) break
-      owners.push(found.owner)
-      last = found.owner
-    }
-    return owners
+  private ownerAfter(last: string | undefined, range: { readonly type: string; readonly priority: number }) {
+    const statement = last === undefined ? firstOwner : nextOwner
+    return this.session.get<{ owner: string; run_at: number }>(statement, { ...range, owner: last ?? '' })
   }
 }
 

@@ -54,6 +54,7 @@ export class Claims {
     // An idle worker polls often: it must not take the write lock from others to find nothing.
     const first = await this.file.read((session) => choose(session, { types, limit: 1, turns: this.turns }))
     if (first.due.length === 0) {
+      first.passOn()
       if (first.limitedBy.types.length > 0) request.onLimited?.(first.limitedBy)
       return []
     }
