@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RetryPolicy } from '../../src-main/kernel/index.ts'
+import { deadlinePassed, leaseExpired } from '../../src-main/queue/overdue.ts'
 import { failure, task, type QueueUnderTest } from './queue-under-test.ts'
 
 const policy: RetryPolicy = { kind: 'list', delaysMs: [30_000] }
@@ -21,7 +22,8 @@ export function describeRecovering(queue: QueueUnderTest): void {
         attemptsUsed: 1,
         leaseUntil: null,
         finishedAt: null,
-        errorCode: 'LEASE_EXPIRED'
+        errorCode: 'LEASE_EXPIRED',
+        errorMessage: leaseExpired.message
       })
       expect(detail.attempts).toMatchObject([
         { attempt: 1, workerId: 'w1', outcome: 'LEASE_EXPIRED', error: { code: 'LEASE_EXPIRED' } }
@@ -83,6 +85,22 @@ export function describeRecovering(queue: QueueUnderTest): void {
       }
     )
 
+    it('takes nothing from the retry budget for a task that was asked to stop', async () => {
+      await queue.store.setPolicy({
+        ...{ scope: 'TYPE', name: 't', retriesPerMinute: 1 },
+        retryPolicy: { kind: 'list', delaysMs: [0] }
+      })
+      const stopped = await queue.running()
+      await queue.store.act(stopped.taskId, 'cancel')
+      await expire(stopped.taskId)
+      await queue.recoverAll()
+      const lost = await queue.running()
+      await expire(lost.taskId)
+      await queue.recoverAll()
+      const { runAt, stateSince } = await queue.detail(lost.taskId)
+      expect(runAt - stateSince).toBeLessThan(1)
+    })
+
     it('fails waiting tasks whose deadline passed, without an attempt', async () => {
       const waiting = await queue.submit()
       const later = await queue.submit({ runAt: Date.now() + 3_600_000, deadlineAt: Date.now() + 1_800_000 })
@@ -91,7 +109,8 @@ export function describeRecovering(queue: QueueUnderTest): void {
         { taskId: waiting, type: 't', reason: 'DEADLINE', state: 'FAILED' }
       ])
       const detail = await queue.detail(waiting)
-      expect(detail).toMatchObject({ state: 'FAILED', errorCode: 'DEADLINE', attempt: 0, attempts: [] })
+      expect(detail).toMatchObject({ state: 'FAILED', errorCode: 'DEADLINE', errorMessage: deadlinePassed.message })
+      expect(detail).toMatchObject({ attempt: 0, attempts: [] })
       expect(detail.finishedAt).toBe(detail.stateSince)
       expect(await queue.state(later)).toBe('QUEUED')
     })

@@ -1,14 +1,6 @@
-import {
-  nextState,
-  type AttemptError,
-  type Clock,
-  type SqlDatabase,
-  type SqlRow,
-  type SqlRunner,
-  type TaskState
-} from '../../kernel/index.ts'
+import type { Clock, SqlDatabase, SqlRow, SqlRunner, TaskState } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
-import { decideRetry } from '../retry.ts'
+import { afterDeadline, afterExpiry, deadlinePassed, leaseExpired } from '../overdue.ts'
 import type { Recovered } from '../task-store.ts'
 import { writeDeadLetters } from './dead-letters.ts'
 import { endAttempts, type AttemptEnd } from './end-attempts.ts'
@@ -52,16 +44,10 @@ const lockPassed = lockAvailable('id, type, state, has_dependents', hasPassed)
 const failLate = perLength(
   (length) => `
 UPDATE taskdeck_task FORCE INDEX (PRIMARY)
-SET state = 'FAILED', state_since = NOW(6), finished_at = NOW(6), error_code = 'DEADLINE', error_class = 'final',
-  error_message = 'The deadline passed before a worker took the task.'
+SET state = 'FAILED', state_since = NOW(6), finished_at = NOW(6), error_code = '${deadlinePassed.code}',
+  error_class = '${deadlinePassed.class}', error_message = '${deadlinePassed.message}'
 WHERE id IN (${marks(length)}) AND state IN (${underDeadline})`
 )
-
-const leaseExpired: AttemptError = {
-  code: 'LEASE_EXPIRED',
-  message: 'The worker did not renew its lease in time: it was stopped, crashed, or lost the database.',
-  class: 'retryable'
-}
 
 /**
  * At most `limit` deadlines and `limit` leases, in small transactions that see to dependents as far as one may; what they note is taken up
@@ -126,26 +112,15 @@ async function recoverLeases(runner: SqlRunner, clock: Clock, limit: number): Pr
   return { found: recovered, dependents }
 }
 
-/** As if the worker had reported a retryable failure: asked to stop ends cancelled, used-up attempts end failed. */
 function endOf(row: SqlRow, policies: EffectivePolicies, clock: Clock): AttemptEnd {
-  const { maxAttempts, retryPolicy } = policies.ofTask(text(row, 'type'), ownTerms(row))
-  const decision = decideRetry({
-    error: leaseExpired,
-    attemptsUsed: count(row, 'attempts_used'),
-    maxAttempts,
-    policy: retryPolicy,
-    random: () => clock.random()
-  })
-  const from = text(row, 'state') as TaskState
-  const cancelled = nextState(from, 'acknowledgeCancel')
-  const state = cancelled ?? (decision.outcome === 'RETRY' ? nextState(from, 'retryLater') : nextState(from, 'fail'))
+  const { maxAttempts, retryPolicy: policy } = policies.ofTask(text(row, 'type'), ownTerms(row))
+  const attempt = { attemptsUsed: count(row, 'attempts_used'), maxAttempts, policy, random: () => clock.random() }
   return {
     taskId: text(row, 'id'),
     workerId: textOrNull(row, 'worker_id'),
     attempt: count(row, 'attempt'),
     outcome: 'LEASE_EXPIRED',
-    state: state ?? 'FAILED',
-    delayMs: decision.outcome === 'RETRY' && state === 'RETRY_WAIT' ? decision.delayMs : null,
+    ...afterExpiry(text(row, 'state') as TaskState, attempt),
     error: leaseExpired,
     result: null,
     progress: null,
@@ -170,7 +145,7 @@ async function failPassed(runner: SqlRunner, limit: number): Promise<RecoveredPa
     taskId: text(row, 'id'),
     type: text(row, 'type'),
     reason: 'DEADLINE',
-    state: nextState(text(row, 'state') as TaskState, 'passDeadline') ?? 'FAILED'
+    state: afterDeadline(text(row, 'state') as TaskState)
   }))
   return { found, dependents }
 }

@@ -1,10 +1,10 @@
-import { AppError, nextState, type AttemptError, type Clock, type TaskState } from '../../kernel/index.ts'
-import { decideRetry } from '../retry.ts'
+import type { Clock, TaskState } from '../../kernel/index.ts'
+import { afterDeadline, afterExpiry, deadlinePassed, leaseExpired } from '../overdue.ts'
 import type { Recovered } from '../task-store.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { writeDeadLetter } from './deaths.ts'
 import { finishEndings, noteEnding } from './endings.ts'
-import { finishAttempt, type AttemptEnd } from './settle.ts'
+import { finishAttempt } from './settle.ts'
 import { effectivePolicies } from './policies.ts'
 import { retryDelay, type RetryTerms } from './retry-delays.ts'
 import { isLeased, isUnderDeadline } from './states.ts'
@@ -23,8 +23,7 @@ WHERE deadline_at IS NOT NULL AND ${isUnderDeadline} AND deadline_at <= :at ORDE
 
 const failByDeadline = `
 UPDATE taskdeck_task
-SET state = :to, state_since = :at, finished_at = :at, error_code = 'DEADLINE', error_class = 'final',
-  error_message = 'The deadline passed before a worker took the task.'
+SET state = :to, state_since = :at, finished_at = :at, error_code = :code, error_class = :class, error_message = :message
 WHERE id = :id AND state = :from`
 
 interface ExpiredRow extends OwnColumns {
@@ -67,55 +66,23 @@ function endOverdue(session: Session, clock: Clock, limit: number): Recovered[] 
 }
 
 function endExpired(session: Session, row: ExpiredRow, terms: RetryTerms): Recovered {
-  const error: AttemptError = {
-    code: 'LEASE_EXPIRED',
-    class: 'retryable',
-    message: `Worker ${row.worker_id ?? 'unknown'} stopped renewing its lease.`
-  }
-  const next = afterExpiry(row, error, terms)
-  const delayMs = next.delayMs === undefined ? undefined : next.delayMs + retryDelay(session, row.type, terms)
-  const end = {
-    from: row.state,
-    outcome: 'LEASE_EXPIRED',
-    error,
-    ...next,
-    ...(delayMs !== undefined && { delayMs })
-  } as const
+  const { type, state: from } = row
+  const { maxAttempts, retryPolicy: policy } = terms.policies.ofTask(type, ownTerms(row))
+  const attempt = { attemptsUsed: row.attempts_used, maxAttempts, policy, random: () => terms.clock.random() }
+  const { state: to, delayMs } = afterExpiry(from, attempt)
   const held = { taskId: BigInt(row.id), workerId: row.worker_id, attempt: row.attempt }
-  finishAttempt(session, held, end)
-  return { taskId: row.id, type: row.type, reason: 'LEASE_EXPIRED', state: end.to }
-}
-
-function afterExpiry(
-  row: ExpiredRow,
-  error: AttemptError,
-  { policies, clock }: RetryTerms
-): Pick<AttemptEnd, 'to' | 'delayMs'> {
-  const { maxAttempts, retryPolicy } = policies.ofTask(row.type, ownTerms(row))
-  const decision = decideRetry({
-    error,
-    attemptsUsed: row.attempts_used,
-    maxAttempts,
-    policy: retryPolicy,
-    random: () => clock.random()
+  finishAttempt(session, held, {
+    ...{ from, to, outcome: 'LEASE_EXPIRED', error: leaseExpired },
+    ...(delayMs !== null && { delayMs: delayMs + retryDelay(session, type, terms) })
   })
-  // Asked to stop, it gets no further attempt, and none was refused to it either: it ends as cancelled.
-  if (row.state === 'RUNNING' && decision.outcome === 'FAILED') return { to: reached(row.state, 'fail') }
-  const to = reached(row.state, 'retryLater')
-  return decision.outcome === 'RETRY' ? { to, delayMs: decision.delayMs } : { to }
+  return { taskId: row.id, type, reason: 'LEASE_EXPIRED', state: to }
 }
 
 function endLate(session: Session, row: LateRow): Recovered {
-  const to = reached(row.state, 'passDeadline')
+  const to = afterDeadline(row.state)
   const id = BigInt(row.id)
-  session.run(failByDeadline, { id, at: session.at, from: row.state, to })
+  session.run(failByDeadline, { id, at: session.at, from: row.state, to, ...deadlinePassed })
   writeDeadLetter(session, id, 'DEADLINE')
   if (row.has_dependents === 1) noteEnding(session, id)
   return { taskId: row.id, type: row.type, reason: 'DEADLINE', state: to }
-}
-
-function reached(from: TaskState, event: 'fail' | 'retryLater' | 'passDeadline'): TaskState {
-  const to = nextState(from, event)
-  if (!to) throw new AppError('BUG', 'bug', `${event} leads nowhere from ${from}`)
-  return to
 }
