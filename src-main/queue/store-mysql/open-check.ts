@@ -1,4 +1,5 @@
 import { AppError, type SqlDatabase } from '../../kernel/index.ts'
+import { missingSchema } from '../schema-errors.ts'
 import { lockGroup } from './claim-lanes.ts'
 import { text, textOrNull } from './row-values.ts'
 
@@ -17,8 +18,7 @@ FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_nam
  */
 export async function checkClaimPlan(database: SqlDatabase): Promise<void> {
   const { rows: indexes } = await database.execute(indexesOfTasks)
-  if (indexes.length === 0)
-    throw new AppError('SCHEMA_MISSING', 'user', 'This database has no task tables: create them first.')
+  if (indexes.length === 0) throw missingSchema('This database')
   const index = indexes.find((row) => text(row, 'name') === claimIndex)
   if (!index) throw brokenPlan('it is missing')
   if (!`${text(index, 'parts')},`.startsWith(`${claimColumns},`)) throw brokenPlan('it has other columns')

@@ -1,5 +1,6 @@
 import { AppError, pause, type Clock, type SqlDatabase, type SqlRunner } from '../../kernel/index.ts'
 import { readMigrations, type Migration, type MigrationStep } from '../migration-files.ts'
+import { newerSchema } from '../schema-errors.ts'
 import type { MigrationStatement, SchemaInstaller, SchemaStatus } from '../task-store.ts'
 import { count, text } from './row-values.ts'
 
@@ -206,13 +207,7 @@ const lockLost = (cause?: unknown): AppError =>
   )
 
 function refuseNewer(status: SchemaStatus): void {
-  if (status.status !== 'newer') return
-  throw new AppError(
-    'SCHEMA_NEWER',
-    'user',
-    `The tables were made by a newer Taskdeck (version ${status.version}, this one knows ${status.latest}): update this one.`,
-    { details: { version: status.version, latest: status.latest } }
-  )
+  if (status.status === 'newer') throw newerSchema(status)
 }
 
 const changed = (migration: Migration, { step }: MigrationStep): AppError =>

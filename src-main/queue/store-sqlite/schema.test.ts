@@ -56,7 +56,7 @@ describe('the schema of a queue file', () => {
     const file = temporaryFile()
     expect(await schemaOf(file).status()).toEqual({ status: 'missing' })
     expect((await schemaOf(file).pending())[0]).toMatchObject({ migration: '0001_queue' })
-    await expect(storeOf(file)).rejects.toMatchObject({ code: 'SCHEMA_MISSING', kind: 'operational' })
+    await expect(storeOf(file)).rejects.toMatchObject({ code: 'SCHEMA_MISSING', kind: 'user' })
     expect(() => readFileSync(file)).toThrow('ENOENT')
   })
 
@@ -80,7 +80,10 @@ describe('the schema of a queue file', () => {
     const directory = withSecondMigration(file, 'CREATE TABLE taskdeck_more (a INTEGER);')
     expect(await schemaOf(file, directory).status()).toEqual({ status: 'outdated', version: 1, latest: 2 })
     const late = openSqliteStore({ file, clock: systemClock, migrationsDir: directory })
-    await expect(late).rejects.toMatchObject({ code: 'SCHEMA_OUTDATED', details: { version: 1, latest: 2 } })
+    await expect(late).rejects.toMatchObject({
+      ...{ code: 'SCHEMA_OUTDATED', kind: 'user' },
+      details: { version: 1, latest: 2 }
+    })
     expect(await schemaOf(file, directory).pending()).toEqual([
       { migration: '0002_more', sql: 'CREATE TABLE taskdeck_more (a INTEGER)' }
     ])
@@ -92,7 +95,7 @@ describe('the schema of a queue file', () => {
     const file = await emptyQueue()
     await schemaOf(file, withSecondMigration(file, 'CREATE TABLE taskdeck_more (a INTEGER);')).migrate()
     expect(await schemaOf(file).status()).toEqual({ status: 'newer', version: 2, latest: 1 })
-    await expect(storeOf(file)).rejects.toMatchObject({ code: 'SCHEMA_NEWER' })
+    await expect(storeOf(file)).rejects.toMatchObject({ code: 'SCHEMA_NEWER', kind: 'user' })
     await expect(schemaOf(file).migrate()).rejects.toMatchObject({ code: 'SCHEMA_NEWER' })
     await expect(schemaOf(file).pending()).rejects.toMatchObject({ code: 'SCHEMA_NEWER' })
   })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
 import { AppError, type Clock } from '../../kernel/index.ts'
 import { readMigrations, type Migration } from '../migration-files.ts'
+import { missingSchema, newerSchema, outdatedSchema } from '../schema-errors.ts'
 import type { SchemaInstaller, SchemaStatus } from '../task-store.ts'
 import { QueueFile, type QueueFileOptions, type Session } from './queue-file.ts'
 
@@ -59,14 +60,8 @@ export function requireReadySchema(session: Session, migrations: readonly Migrat
   const found = schemaStatus(session, migrations)
   if (found.status === 'ready') return
   if (found.status === 'missing') throw missingSchema(file)
-  if (found.status === 'newer') throw newerSchema(found.version, found.latest)
-  throw new AppError('SCHEMA_OUTDATED', 'operational', `The queue in ${file} has to be brought up to date first.`, {
-    details: { version: found.version, latest: found.latest }
-  })
-}
-
-export function missingSchema(file: string): AppError {
-  return new AppError('SCHEMA_MISSING', 'operational', `There is no queue in ${file} yet.`)
+  if (found.status === 'newer') throw newerSchema(found)
+  throw outdatedSchema(found)
 }
 
 function schemaStatus(session: Session, migrations: readonly Migration[]): SchemaStatus {
@@ -79,7 +74,7 @@ function schemaStatus(session: Session, migrations: readonly Migration[]): Schem
 
 function usableVersion(session: Session, migrations: readonly Migration[]): number {
   const version = appliedVersion(session, migrations)
-  if (version > migrations.length) throw newerSchema(version, migrations.length)
+  if (version > migrations.length) throw newerSchema({ version, latest: migrations.length })
   return version
 }
 
@@ -122,11 +117,6 @@ const hashOf = ({ steps }: Migration): string =>
   createHash('sha256')
     .update(steps.map(({ hash }) => hash).join('\n'))
     .digest('hex')
-
-const newerSchema = (version: number, latest: number): AppError =>
-  new AppError('SCHEMA_NEWER', 'operational', 'This queue was made by a newer Taskdeck. Update this one to use it.', {
-    details: { version, latest }
-  })
 
 const broken = (reason: string): AppError =>
   new AppError('SCHEMA_BROKEN', 'operational', `The queue file cannot be used: ${reason}.`)
