@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AppError, taskFilter, taskLimits, type TaskFilter } from '../../src-main/kernel/index.ts'
+import { AppError, deadLetterFilter, taskFilter, taskLimits, type TaskFilter } from '../../src-main/kernel/index.ts'
 import { failure, task, type QueueUnderTest } from './queue-under-test.ts'
 
 const filter = (conditions: Partial<TaskFilter> = {}): TaskFilter => taskFilter.parse(conditions)
@@ -165,10 +165,13 @@ export function describeLooking(queue: QueueUnderTest): void {
       expect(page.nextCursor).toBeNull()
     })
 
-    it('refuses a cursor that it did not give', async () => {
+    it('refuses a cursor that it did not give, as the list of dead letters does', async () => {
       const error = await queue.store.list(filter(), 10, 'no cursor').catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(AppError)
-      expect((error as AppError).code).toBe('INVALID_INPUT')
+      const { code, message } = error as AppError
+      expect(code).toBe('INVALID_INPUT')
+      const letters = queue.store.deadLetters(deadLetterFilter.parse({}), 10, 'no cursor')
+      await expect(letters).rejects.toMatchObject({ code, message })
     })
   })
 }

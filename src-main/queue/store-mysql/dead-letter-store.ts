@@ -1,5 +1,4 @@
 import {
-  AppError,
   type DeadLetter,
   type DeadLetterFilter,
   type DeadLetterResolution,
@@ -11,6 +10,7 @@ import {
 } from '../../kernel/index.ts'
 import { deadLetterLimits, requireOpen } from '../dead-letters.ts'
 import type { ActionResult, DeadLetterPage, DeadLetterStep } from '../task-store.ts'
+import { unknownCursor } from '../unknown-cursor.ts'
 import { act, replayTasks } from './act.ts'
 import { closeLetters } from './dead-letters.ts'
 import { longestList } from './held-leases.ts'
@@ -233,12 +233,7 @@ async function refused(database: SqlRunner, taskId: string): Promise<ActionResul
 
 function cursorId(cursor: string): bigint {
   const id = rowId(cursor)
-  if (id === undefined)
-    throw new AppError(
-      'INVALID_INPUT',
-      'user',
-      'This page of the list is not known any more: start from the first page.'
-    )
+  if (id === undefined) throw unknownCursor()
   return id
 }
 

@@ -1,5 +1,4 @@
 import {
-  AppError,
   leasedStates,
   type SqlDatabase,
   type SqlRow,
@@ -9,6 +8,7 @@ import {
 } from '../../kernel/index.ts'
 import type { EffectivePolicies } from '../effective-policy.ts'
 import type { TaskPage } from '../task-store.ts'
+import { unknownCursor } from '../unknown-cursor.ts'
 import { effectivePolicies } from './policies.ts'
 import { rowId, text, utcText } from './row-values.ts'
 import { marks, padded } from './statement-text.ts'
@@ -56,8 +56,7 @@ export async function listTasks(
 function cursorId(cursor: string | null): bigint | null {
   if (cursor === null) return null
   const id = rowId(cursor)
-  if (id === undefined)
-    throw new AppError('INVALID_INPUT', 'user', 'The list has no such page: start again at the first.')
+  if (id === undefined) throw unknownCursor()
   return id
 }
 

@@ -7,8 +7,9 @@ import {
 } from '../../kernel/index.ts'
 import { deadLetterLimits, requireOpen } from '../dead-letters.ts'
 import type { ActionResult, DeadLetterPage, DeadLetterStep } from '../task-store.ts'
+import { unknownCursor } from '../unknown-cursor.ts'
 import { retryTask } from './act.ts'
-import { rowId, unknownCursor, type QueueFile, type Session, type SqliteValue } from './queue-file.ts'
+import { rowId, type QueueFile, type Session, type SqliteValue } from './queue-file.ts'
 import { toMs } from './task-rows.ts'
 
 const columns = `CAST(id AS TEXT) AS id, CAST(task_id AS TEXT) AS task_id, attempt, type, owner, title, died_at, reason,
@@ -83,7 +84,7 @@ FROM taskdeck_dead_letter AS letter LEFT JOIN taskdeck_task AS task ON task.id =
 const discardLetter = `
 UPDATE taskdeck_dead_letter SET resolution = 'DISCARDED', resolved_at = :at WHERE id = :id AND resolution = 'OPEN'`
 
-export function listDeadLetters(
+export async function listDeadLetters(
   file: QueueFile,
   filter: DeadLetterFilter,
   page: { readonly limit: number; readonly cursor: string | null }

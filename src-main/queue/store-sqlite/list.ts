@@ -1,7 +1,8 @@
 import type { TaskFilter, TaskState } from '../../kernel/index.ts'
 import type { TaskPage } from '../task-store.ts'
+import { unknownCursor } from '../unknown-cursor.ts'
 import { effectivePolicies } from './policies.ts'
-import { rowId, unknownCursor, type QueueFile, type Session, type SqliteValue } from './queue-file.ts'
+import { rowId, type QueueFile, type Session, type SqliteValue } from './queue-file.ts'
 import { summaryColumns, toMicroseconds, toSummary, type SummaryRow } from './task-rows.ts'
 
 const largestPage = 500

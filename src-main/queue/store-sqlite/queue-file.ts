@@ -187,11 +187,3 @@ export function rowId(id: string): bigint | undefined {
   const value = BigInt(id)
   return value <= 9_223_372_036_854_775_807n ? value : undefined
 }
-
-export function unknownCursor(): AppError {
-  return new AppError(
-    'INVALID_INPUT',
-    'user',
-    'This page of the list is not known any more: start from the first page.'
-  )
-}
