@@ -10,7 +10,7 @@ import {
 import { count, countOrNull, microseconds, text, textOrNull, time, timeOrNull } from './row-values.ts'
 
 /** The name under which the cost guard knows these statements. */
-export const lanesProbe = 'lanes'
+const lanesProbe = 'lanes'
 
 const ofType = (one: boolean): string => (one ? 'AND type = ?' : '')
 

@@ -41,7 +41,7 @@ SET state = 'SUCCESS', state_since = NOW(6), lease_until = NULL, finished_at = N
 WHERE id IN (${marks(length)}) AND attempt = ? AND worker_id = ? AND state IN (${leased}) AND has_dependents <= ?`
 )
 
-export const recordSuccesses = perLength(
+const recordSuccesses = perLength(
   (length) => `
 INSERT INTO taskdeck_attempt (task_id, attempt, type, worker_id, due_at, started_at, ended_at, outcome,
   progress_total, progress_processed, progress_succeeded, progress_failed, progress_skipped)

@@ -11,7 +11,7 @@ import { chunksOf, leased, marks, padded, perLength } from './statement-text.ts'
  * quotas.ts (decision 0011).
  */
 
-export type GateScope = 'QUEUE' | 'TYPE' | 'OWNER'
+type GateScope = 'QUEUE' | 'TYPE' | 'OWNER'
 type GateKind = 'RUN' | 'RATE' | 'RETRY'
 
 export interface Gate {
@@ -80,7 +80,7 @@ export async function lockBudgets(runner: SqlRunner, types: readonly string[]): 
   return lockAvailableOf(runner, wanted)
 }
 
-export interface WantedTypes {
+interface WantedTypes {
   readonly kind: 'RUN' | 'RATE'
   readonly types: readonly string[]
   /** Gates that are known to be there; those that are found are added. */

@@ -12,7 +12,7 @@ export const mostCountedAtOnce = 20_000
 /** Leased tasks that are counted. */
 export const mostLeasedCounted = 50_000
 /** Late schedules that are counted. */
-export const mostLateCounted = 1_000
+const mostLateCounted = 1_000
 
 const indexes = {
   claim: 'CREATE INDEX taskdeck_task_claim ON taskdeck_task (claim_rank, type, run_at, id, state)',

@@ -14,7 +14,7 @@ const nextEnding = `
 SELECT CAST(ending.task_id AS TEXT) AS id, task.state
 FROM taskdeck_ending AS ending LEFT JOIN taskdeck_task AS task ON task.id = ending.task_id ORDER BY ending.task_id LIMIT 1`
 const drop = 'DELETE FROM taskdeck_ending WHERE task_id = :id'
-const openDependents = `
+export const openDependents = `
 SELECT CAST(task_id AS TEXT) AS id, after_failure FROM taskdeck_dependency INDEXED BY taskdeck_dependency_waits_for
 WHERE waits_for_id = :id AND settled = 0 ORDER BY task_id LIMIT :limit`
 const settle = 'UPDATE taskdeck_dependency SET settled = 1 WHERE task_id = :id AND waits_for_id = :parent'
@@ -28,8 +28,6 @@ const fail = `
 UPDATE taskdeck_task
 SET state = 'FAILED', state_since = :at, finished_at = :at, error_code = :code, error_class = :class, error_message = :message
 WHERE id = :id AND state = 'CREATED'`
-
-export const openEndings = { note, nextEnding, openDependents }
 
 /** The task has just ended in this transaction, and others wait for it. */
 export function noteEnding(session: Session, id: bigint): void {

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
 import { deadLetterFilter } from '../../kernel/index.ts'
 import { pageOf, stepOf } from './dead-letters.ts'
-import { openEndings } from './endings.ts'
+import { openDependents } from './endings.ts'
 import { countUnfinished } from './quotas.ts'
 import { emptyQueue } from './test-file.fixture.ts'
 
@@ -23,7 +23,7 @@ it.each([
 })
 
 it('those that still wait for a task are found in the order of an index', async () => {
-  const plan = await planOf(openEndings.openDependents, { id: 1n, limit: 10 })
+  const plan = await planOf(openDependents, { id: 1n, limit: 10 })
   expect(plan).toBe('SEARCH taskdeck_dependency USING INDEX taskdeck_dependency_waits_for (waits_for_id=?)')
 })
 
