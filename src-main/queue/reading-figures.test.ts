@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { DepthSum, FlowWindow, mostFlowRows, percentilesOf } from './reading-figures.ts'
+import { DepthSum, flowOf, FlowWindow, mostFlowRows, percentilesOf } from './reading-figures.ts'
 
 const row = (type: string, outcome: string, count: number, reachedMs: number) => ({ type, outcome, count, reachedMs })
 
@@ -38,4 +38,22 @@ it('a sum of counts is as good as its worst part', () => {
     { type: 'c', state: 'QUEUED', count: 950_000, accuracy: 'about' },
     { type: 'c', state: 'RETRY_WAIT', count: 1 }
   ])
+})
+
+it('flow names the types that have any, with how their attempts ended', () => {
+  const ended = [
+    row('b', 'FAILED', 1, 5),
+    row('b', 'RETRY', 2, 5),
+    row('b', 'HANDED_BACK', 4, 5),
+    row('c', 'HANDED_BACK', 1, 5)
+  ]
+  const samples = [{ type: 'b', durationMs: 7, pickupMs: 3 }]
+  const [a, b, ...others] = flowOf(
+    { submitted: [row('b', '', 1, 5), row('a', '', 3, 5)], finished: [], ended },
+    samples
+  )
+  expect(a).toMatchObject({ type: 'a', submitted1m: 3, ended5m: 0, duration: null })
+  expect(b).toMatchObject({ type: 'b', submitted1m: 1, ended5m: 3, failed5m: 1, retried5m: 2, recovered5m: 0 })
+  expect(b).toMatchObject({ duration: { p50: 7 }, pickup: { p50: 3 } })
+  expect(others).toEqual([])
 })

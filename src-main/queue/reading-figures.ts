@@ -1,4 +1,4 @@
-import type { Accuracy, Percentiles, QueueReading, TaskState } from '../kernel/index.ts'
+import type { Accuracy, Percentiles, QueueReading, TaskState, TypeFlow } from '../kernel/index.ts'
 
 /** Newest rows that a flow probe reads at most; of a busier window the rest is extrapolated from the time they span. */
 export const mostFlowRows = 10_000
@@ -33,6 +33,45 @@ export class FlowWindow {
   count(type: string, outcomes: (outcome: string) => boolean = () => true): number {
     const rows = this.rows.filter((row) => row.type === type && outcomes(row.outcome))
     return Math.round(rows.reduce((sum, { count }) => sum + count, 0) * this.scale)
+  }
+}
+
+/** What the probes of flow returned: of the last minute submitted and finished tasks, of the last five ended attempts. */
+export interface FlowRows {
+  readonly submitted: readonly FlowCount[]
+  readonly finished: readonly FlowCount[]
+  readonly ended: readonly FlowCount[]
+}
+
+/** One of the newest attempts. */
+export interface AttemptSample {
+  readonly type: string
+  readonly durationMs: number
+  readonly pickupMs: number
+}
+
+/** Of each type with any flow, by name. */
+export function flowOf(rows: FlowRows, samples: readonly AttemptSample[]): TypeFlow[] {
+  const submitted = new FlowWindow(rows.submitted, 1)
+  const finished = new FlowWindow(rows.finished, 1)
+  const ended = new FlowWindow(rows.ended, 5)
+  const flows = [...new Set([...submitted.types, ...finished.types, ...ended.types])].sort().map((type) => ({
+    type,
+    submitted1m: submitted.count(type),
+    finished1m: finished.count(type),
+    ended5m: ended.count(type, (outcome) => outcome !== 'HANDED_BACK'),
+    failed5m: ended.count(type, (outcome) => outcome === 'FAILED'),
+    retried5m: ended.count(type, (outcome) => outcome === 'RETRY'),
+    recovered5m: ended.count(type, (outcome) => outcome === 'LEASE_EXPIRED'),
+    ...latenciesOf(samples.filter((sample) => sample.type === type))
+  }))
+  return flows.filter(({ submitted1m, finished1m, ended5m }) => submitted1m + finished1m + ended5m > 0)
+}
+
+export function latenciesOf(samples: readonly AttemptSample[]): Pick<QueueReading, 'duration' | 'pickup'> {
+  return {
+    duration: percentilesOf(samples.map(({ durationMs }) => durationMs)),
+    pickup: percentilesOf(samples.map(({ pickupMs }) => pickupMs))
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { defaultRetryPolicy, nextState, taskStates } from '../kernel/index.ts'
 import type { AttemptError, RetryPolicy } from '../kernel/index.ts'
 import {
+  changesError,
   clampDelay,
   decideRetry,
   longestDelayMs,
@@ -91,4 +92,10 @@ describe('resolveSettlement', () => {
     expect(resolveSettlement('RUNNING', { outcome: 'CANCELLED' })).toBeUndefined()
     expect(resolveSettlement('QUEUED', { outcome: 'SUCCESS' })).toBeUndefined()
   })
+})
+
+it('an end sets the error of its task when it has one, and success clears it', () => {
+  const outcomes = ['SUCCESS', 'PARTIAL_SUCCESS', 'CANCELLED', 'HANDED_BACK'] as const
+  expect(outcomes.filter((outcome) => changesError({ outcome, error: null }))).toEqual(['SUCCESS', 'PARTIAL_SUCCESS'])
+  expect(changesError({ outcome: 'LEASE_EXPIRED', error: error('retryable') })).toBe(true)
 })

@@ -1,5 +1,5 @@
 import { nextState } from '../kernel/index.ts'
-import type { AttemptError, RetryPolicy, TaskEvent, TaskState } from '../kernel/index.ts'
+import type { AttemptError, AttemptOutcome, RetryPolicy, TaskEvent, TaskState } from '../kernel/index.ts'
 import type { Settlement } from './task-store.ts'
 
 /** No delay is longer than this (one year, ms): further away the databases' dates overflow. */
@@ -85,3 +85,7 @@ export function stateAfterRepeat(
   if (task.state === 'CANCELLED' && task.attempt === fence.attempt) return 'CANCELLED'
   return resolveSettlement('RUNNING', { outcome })
 }
+
+/** Whether an attempt's end sets the task's error: success clears that of earlier attempts; a hand-back or a cancellation leaves it. */
+export const changesError = (end: { readonly error: AttemptError | null; readonly outcome: AttemptOutcome }): boolean =>
+  end.error !== null || end.outcome === 'SUCCESS' || end.outcome === 'PARTIAL_SUCCESS'

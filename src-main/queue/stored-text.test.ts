@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { taskLimits } from '../kernel/index.ts'
-import { storableError, storableProgress, storableResult, truncateUtf8 } from './stored-text.ts'
+import { storableArtifact, storableError, storableProgress, storableResult, truncateUtf8 } from './stored-text.ts'
 
 describe('truncateUtf8', () => {
   it('cuts on a character border', () => {
@@ -51,6 +51,15 @@ describe('what a worker reports is made storable', () => {
   it('counts that are negative, fractional or no numbers', () => {
     const odd = { total: -5, processed: Number.NaN, succeeded: 1.6, failed: Number.POSITIVE_INFINITY, skipped: 2 }
     expect(storableProgress(odd)).toEqual({ total: 0, processed: 0, succeeded: 2, failed: 0, skipped: 2 })
+  })
+
+  it('a file with long names and no whole size', () => {
+    const long = 'ä'.repeat(1_000)
+    const artifact = { name: long, contentType: long, bytes: -1.5, host: long, path: long, expiresInMs: 1 }
+    const { bytes, ...texts } = storableArtifact(artifact)
+    expect(bytes).toBe(0)
+    const lengths = Object.entries(texts).map(([name, value]) => [name, Buffer.byteLength(value)])
+    expect(Object.fromEntries(lengths)).toEqual({ name: 200, contentType: 100, host: 254, path: 1_000 })
   })
 
   it('a result over the limit becomes a note that is JSON', () => {

@@ -1,5 +1,6 @@
 import { errorClass, taskLimits } from '../kernel/index.ts'
 import type { AttemptError, Progress } from '../kernel/index.ts'
+import type { NewArtifact } from './task-store.ts'
 
 /*
  * What workers report is made storable here, never refused: recording a failure must not be able to fail.
@@ -59,4 +60,15 @@ export function storableResult(result: string | null): string | null {
   const bytes = Buffer.byteLength(result, 'utf8')
   if (bytes > taskLimits.resultBytes) return JSON.stringify({ omitted: 'result over the limit', bytes })
   return result.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+/** What the stores keep of a file as its columns hold it; when it expires is counted from the database's time. */
+export function storableArtifact(artifact: NewArtifact): Omit<NewArtifact, 'expiresInMs'> {
+  return {
+    name: truncateUtf8(artifact.name, 200),
+    contentType: truncateUtf8(artifact.contentType, 100),
+    bytes: Math.max(0, Math.round(artifact.bytes)),
+    host: truncateUtf8(artifact.host, 255),
+    path: truncateUtf8(artifact.path, 1_000)
+  }
 }

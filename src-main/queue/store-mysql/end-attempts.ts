@@ -7,6 +7,7 @@ import {
   type SqlRunner,
   type TaskState
 } from '../../kernel/index.ts'
+import { changesError } from '../retry.ts'
 import { writeDeadLetters } from './dead-letters.ts'
 import { endPlainSuccesses, mostPlainResult, type PlainSuccess } from './end-successes.ts'
 import { settleDependents, type SettledDependents } from './endings.ts'
@@ -168,7 +169,3 @@ function toJson(end: AttemptEnd): object {
     ...end.progress
   }
 }
-
-/** Success clears the error of earlier attempts; a hand-back or a cancellation leaves it. */
-const changesError = (end: AttemptEnd): boolean =>
-  end.error !== null || end.outcome === 'SUCCESS' || end.outcome === 'PARTIAL_SUCCESS'

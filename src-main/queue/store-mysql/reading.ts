@@ -1,13 +1,5 @@
-import type {
-  Percentiles,
-  ProbeGuard,
-  ProbeRound,
-  QueueReading,
-  SqlRow,
-  SqlValue,
-  TypeFlow
-} from '../../kernel/index.ts'
-import { FlowWindow, percentilesOf, type FlowCount } from '../reading-figures.ts'
+import type { ProbeGuard, ProbeRound, QueueReading, SqlRow, SqlValue } from '../../kernel/index.ts'
+import { flowOf, latenciesOf, type AttemptSample, type FlowCount } from '../reading-figures.ts'
 import { findGroups, isClaimable, mostGroups, padded, readDepth, type Depth } from './depth.ts'
 import * as probes from './probes.ts'
 import { count, countOrNull, text, time } from './row-values.ts'
@@ -29,17 +21,17 @@ export async function readQueue(guard: ProbeGuard, signal?: AbortSignal): Promis
   const oldest = await readOldest(round, depth)
   const samples = ((await round.rows(probes.newestAttempts)) ?? []).flatMap(toSample)
   const flow = {
-    submitted: new FlowWindow(((await round.rows(probes.submitted)) ?? []).map(toFlowCount), 1),
-    finished: new FlowWindow(((await round.rows(probes.finished)) ?? []).map(toFlowCount), 1),
-    ended: new FlowWindow(((await round.rows(probes.ended)) ?? []).map(toFlowCount), 5)
+    submitted: ((await round.rows(probes.submitted)) ?? []).map(toFlowCount),
+    finished: ((await round.rows(probes.finished)) ?? []).map(toFlowCount),
+    ended: ((await round.rows(probes.ended)) ?? []).map(toFlowCount)
   }
   const { costMs, costRows, server, limits } = await round.end()
   return {
     at: time({ now: round.now }, 'now'),
     depth: depth?.depth ?? [],
     oldest,
-    flow: toFlow(flow, samples),
-    ...latencies(samples),
+    flow: flowOf(flow, samples),
+    ...latenciesOf(samples),
     workers: (workers ?? []).map(toWorker),
     server,
     schedulesLate: late ? count(late[0] ?? {}, 'n') : null,
@@ -74,42 +66,9 @@ const toFlowCount = (row: SqlRow): FlowCount => ({
   reachedMs: count(row, 'reached') / 1000
 })
 
-interface Flows {
-  readonly submitted: FlowWindow
-  readonly finished: FlowWindow
-  readonly ended: FlowWindow
-}
-
-function toFlow({ submitted, finished, ended }: Flows, samples: readonly Sample[]): TypeFlow[] {
-  const flows = [...new Set([...submitted.types, ...finished.types, ...ended.types])].sort().map((type) => ({
-    type,
-    submitted1m: submitted.count(type),
-    finished1m: finished.count(type),
-    ended5m: ended.count(type, (outcome) => outcome !== 'HANDED_BACK'),
-    failed5m: ended.count(type, (outcome) => outcome === 'FAILED'),
-    retried5m: ended.count(type, (outcome) => outcome === 'RETRY'),
-    recovered5m: ended.count(type, (outcome) => outcome === 'LEASE_EXPIRED'),
-    ...latencies(samples.filter((sample) => sample.type === type))
-  }))
-  return flows.filter(({ submitted1m, finished1m, ended5m }) => submitted1m + finished1m + ended5m > 0)
-}
-
-interface Sample {
-  readonly type: string
-  readonly durationMs: number
-  readonly pickupMs: number
-}
-
 /** None for an attempt with a zero date, whose times are unknown. */
-function toSample(row: SqlRow): Sample[] {
+function toSample(row: SqlRow): AttemptSample[] {
   const [durationUs, pickupUs] = [countOrNull(row, 'duration_us'), countOrNull(row, 'pickup_us')]
   if (durationUs === null || pickupUs === null) return []
   return [{ type: text(row, 'type'), durationMs: durationUs / 1000, pickupMs: pickupUs / 1000 }]
-}
-
-function latencies(samples: readonly Sample[]): { duration: Percentiles | null; pickup: Percentiles | null } {
-  return {
-    duration: percentilesOf(samples.map(({ durationMs }) => durationMs)),
-    pickup: percentilesOf(samples.map(({ pickupMs }) => pickupMs))
-  }
 }

@@ -2,7 +2,7 @@ import { type Clock, type Fence, type SqlDatabase, type SqlRunner, type TaskStat
 import { releasedAmong } from '../dependents.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
 import { clampDelay, resolveSettlement, stateAfterRepeat } from '../retry.ts'
-import { storableError, storableProgress, storableResult, truncateUtf8 } from '../stored-text.ts'
+import { storableArtifact, storableError, storableProgress, storableResult } from '../stored-text.ts'
 import type { NewArtifact, SettleResult, Settlement } from '../task-store.ts'
 import { endAttempts, jsonBatches, type AttemptEnd } from './end-attempts.ts'
 import type { SettledDependents } from './endings.ts'
@@ -165,10 +165,6 @@ async function storeArtifacts(runner: SqlRunner, accepted: readonly Accepted[]):
 
 const toArtifactJson = (id: string, artifact: NewArtifact): object => ({
   id,
-  name: truncateUtf8(artifact.name, 200),
-  contentType: truncateUtf8(artifact.contentType, 100),
-  bytes: Math.max(0, Math.round(artifact.bytes)),
-  host: truncateUtf8(artifact.host, 255),
-  path: truncateUtf8(artifact.path, 1_000),
+  ...storableArtifact(artifact),
   expiresUs: microseconds(clampDelay(artifact.expiresInMs))
 })

@@ -1,6 +1,5 @@
 import {
   workerAliveMs,
-  workerRequest,
   type SqlDatabase,
   type SqlRow,
   type SqlRunner,
@@ -10,13 +9,20 @@ import {
 import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
-import { checkWorkerId, forgottenWorkers, stopIsAsked, twoProcesses } from '../worker-values.ts'
+import {
+  checkWorkerId,
+  duplicateFault,
+  forgottenWorkers,
+  hostText,
+  mostHinted,
+  mostWorkers,
+  stopIsAsked,
+  toRequest,
+  type KnownWorker
+} from '../worker-values.ts'
 import { anyAffected, repeatable } from './repeatable.ts'
 import { count, countOrNull, microseconds, text, textOrNull, time, timeOrNull } from './row-values.ts'
 import { marks, padded, perLength } from './statement-text.ts'
-
-const mostWorkers = 1_000
-const mostHinted = 64
 
 const lockWorker = `
 SELECT incarnation, status, request, host, pid, last_heartbeat_at > NOW(6) - INTERVAL ? MICROSECOND AS alive
@@ -79,7 +85,7 @@ export async function reportWorker(database: SqlDatabase, report: WorkerReport):
   checkWorkerId(report.id)
   const work = async (runner: SqlRunner): Promise<WorkerRequest | null> => {
     const [known] = (await runner.execute(lockWorker, [microseconds(workerAliveMs), report.id])).rows
-    const fault = duplicateFault(known, report) ?? report.fault
+    const fault = duplicateFault(known && toKnown(known), report) ?? report.fault
     await runner.execute(writeWorker, [
       report.id,
       truncateUtf8(report.incarnation, 64),
@@ -100,7 +106,7 @@ export async function reportWorker(database: SqlDatabase, report: WorkerReport):
       fault === null ? null : truncateUtf8(fault, 400),
       report.hintPort
     ])
-    return known && text(known, 'incarnation') === report.incarnation ? toRequest(known) : null
+    return known && text(known, 'incarnation') === report.incarnation ? toRequest(known['request']) : null
   }
   return database.transaction(work, repeatable)
 }
@@ -126,22 +132,15 @@ export async function hintPorts(database: SqlDatabase, host: string): Promise<nu
   return rows.map((row) => count(row, 'hint_port'))
 }
 
-const hostText = (host: string): string => truncateUtf8(host, 255)
-
-/** What someone else wrote there and is no request asks for nothing. */
-function toRequest(row: SqlRow): WorkerRequest | null {
-  const parsed = workerRequest.safeParse(row['request'])
-  return parsed.success ? parsed.data : null
-}
-
 const ago = (ms: number | null): number | null => (ms === null ? null : microseconds(clampDelay(ms)))
 
-function duplicateFault(known: SqlRow | undefined, report: WorkerReport): string | undefined {
-  if (!known || text(known, 'incarnation') === report.incarnation || text(known, 'status') === 'stopped')
-    return undefined
-  if (count(known, 'alive') === 0) return undefined
-  return twoProcesses(report, { pid: count(known, 'pid'), host: text(known, 'host') })
-}
+const toKnown = (row: SqlRow): KnownWorker => ({
+  incarnation: text(row, 'incarnation'),
+  status: text(row, 'status'),
+  isAlive: count(row, 'alive') === 1,
+  pid: count(row, 'pid'),
+  host: text(row, 'host')
+})
 
 export function toWorker(row: SqlRow): WorkerRow {
   return {
@@ -163,6 +162,6 @@ export function toWorker(row: SqlRow): WorkerRow {
     claimP99Ms: countOrNull(row, 'claim_p99_ms'),
     database: text(row, 'database_state'),
     fault: textOrNull(row, 'fault'),
-    request: toRequest(row)
+    request: toRequest(row['request'])
   }
 }

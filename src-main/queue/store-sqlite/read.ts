@@ -1,5 +1,13 @@
-import { taskLimits, type Clock, type Percentiles, type QueueReading, type TypeFlow } from '../../kernel/index.ts'
-import { FlowWindow, latencySampleSize, mostFlowRows, percentilesOf, type FlowCount } from '../reading-figures.ts'
+import { taskLimits, type Clock, type QueueReading } from '../../kernel/index.ts'
+import {
+  flowOf,
+  latenciesOf,
+  latencySampleSize,
+  mostFlowRows,
+  type AttemptSample,
+  type FlowCount,
+  type FlowRows
+} from '../reading-figures.ts'
 import { readDepth } from './depth.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { isWaiting } from './states.ts'
@@ -26,7 +34,7 @@ export const endedProbe = flowProbe('taskdeck_attempt INDEXED BY taskdeck_attemp
 
 /** A hand-back ran nothing. Types are told apart afterwards: one statement, whatever their number. */
 export const newestAttempts = `
-SELECT type, ended_at - started_at AS duration, started_at - due_at AS pickup
+SELECT type, (ended_at - started_at) / 1000.0 AS durationMs, (started_at - due_at) / 1000.0 AS pickupMs
 FROM taskdeck_attempt INDEXED BY taskdeck_attempt_ended
 WHERE ended_at > :since AND outcome <> 'HANDED_BACK' ORDER BY ended_at DESC LIMIT ${latencySampleSize}`
 
@@ -45,14 +53,14 @@ export async function readQueue(file: QueueFile, clock: Clock): Promise<QueueRea
   const began = clock.monotonic()
   const reading = await file.read((session) => {
     const { depth, limits } = readDepth(session)
-    const samples = session.all<Sample>(newestAttempts, { since: session.at - fiveMinutes })
+    const samples = session.all<AttemptSample>(newestAttempts, { since: session.at - fiveMinutes })
     const types = [...new Set(depth.map(({ type }) => type))]
     return {
       at: session.at / 1000,
       depth,
       oldest: oldestOfTypes(session, types),
-      flow: flowOfTypes(session, samples),
-      ...latencies(samples),
+      flow: flowOf(flowRows(session), samples),
+      ...latenciesOf(samples),
       workers: listWorkers(session),
       server: null,
       schedulesLate: session.get<{ count: number }>(lateSchedules, { at: session.at })?.count ?? 0,
@@ -74,34 +82,11 @@ function oldestOfTypes(session: Session, types: readonly string[]): QueueReading
   return oldest.sort((a, b) => b.ageMs - a.ageMs)
 }
 
-function flowOfTypes(session: Session, samples: readonly Sample[]): TypeFlow[] {
+function flowRows(session: Session): FlowRows {
   const { at } = session
-  const submitted = new FlowWindow(session.all<FlowCount>(submittedProbe, { at, since: at - minute }), 1)
-  const finished = new FlowWindow(session.all<FlowCount>(finishedProbe, { at, since: at - minute }), 1)
-  const ended = new FlowWindow(session.all<FlowCount>(endedProbe, { at, since: at - fiveMinutes }), 5)
-  const types = [...new Set([...submitted.types, ...finished.types, ...ended.types])].sort()
-  const flows = types.map((type) => ({
-    type,
-    submitted1m: submitted.count(type),
-    finished1m: finished.count(type),
-    ended5m: ended.count(type, (outcome) => outcome !== 'HANDED_BACK'),
-    failed5m: ended.count(type, (outcome) => outcome === 'FAILED'),
-    retried5m: ended.count(type, (outcome) => outcome === 'RETRY'),
-    recovered5m: ended.count(type, (outcome) => outcome === 'LEASE_EXPIRED'),
-    ...latencies(samples.filter((sample) => sample.type === type))
-  }))
-  return flows.filter(({ submitted1m, finished1m, ended5m }) => submitted1m + finished1m + ended5m > 0)
-}
-
-interface Sample {
-  readonly type: string
-  readonly duration: number
-  readonly pickup: number
-}
-
-function latencies(samples: readonly Sample[]): { duration: Percentiles | null; pickup: Percentiles | null } {
   return {
-    duration: percentilesOf(samples.map(({ duration }) => duration / 1000)),
-    pickup: percentilesOf(samples.map(({ pickup }) => pickup / 1000))
+    submitted: session.all<FlowCount>(submittedProbe, { at, since: at - minute }),
+    finished: session.all<FlowCount>(finishedProbe, { at, since: at - minute }),
+    ended: session.all<FlowCount>(endedProbe, { at, since: at - fiveMinutes })
   }
 }

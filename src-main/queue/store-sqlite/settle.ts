@@ -1,8 +1,8 @@
 import { isTerminal, type AttemptError, type AttemptOutcome, type Clock, type TaskState } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
 import { releasedAmong } from '../dependents.ts'
-import { clampDelay, resolveSettlement, stateAfterRepeat } from '../retry.ts'
-import { storableError, storableResult, truncateUtf8 } from '../stored-text.ts'
+import { changesError, clampDelay, resolveSettlement, stateAfterRepeat } from '../retry.ts'
+import { storableArtifact, storableError, storableResult } from '../stored-text.ts'
 import type { NewArtifact, Recovered, Settlement, SettleResult } from '../task-store.ts'
 import { writeDeadLetter } from './deaths.ts'
 import { finishSome, hasEndings, noteEnding, settleDependents } from './endings.ts'
@@ -131,10 +131,6 @@ export function finishAttempt(session: Session, held: Parameters, end: AttemptEn
   if (isTerminal(to) && ended?.has_dependents === 1) noteEnding(session, id)
 }
 
-/** Success clears the error of earlier attempts; a hand-back or a cancellation leaves it. */
-const changesError = ({ error, outcome }: AttemptEnd): boolean =>
-  error !== null || outcome === 'SUCCESS' || outcome === 'PARTIAL_SUCCESS'
-
 /** The state that the same settlement led to when it was accepted; undefined when it never was. */
 function repeated(session: Session, held: Parameters, settlement: Settlement): TaskState | undefined {
   const ended = session.get<{ outcome: AttemptOutcome; state: TaskState; attempt: number }>(findEnded, held)
@@ -147,11 +143,7 @@ function addArtifact(session: Session, held: Parameters, artifact: NewArtifact):
     taskId,
     attempt,
     at: session.at,
-    name: truncateUtf8(artifact.name, 200),
-    contentType: truncateUtf8(artifact.contentType, 100),
-    bytes: Math.max(0, Math.round(artifact.bytes)),
-    host: truncateUtf8(artifact.host, 255),
-    path: truncateUtf8(artifact.path, 1_000),
+    ...storableArtifact(artifact),
     expiresAt: session.at + toMicroseconds(clampDelay(artifact.expiresInMs))
   })
 }

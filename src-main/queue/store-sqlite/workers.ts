@@ -1,13 +1,19 @@
-import { workerAliveMs, workerRequest, type WorkerRequest, type WorkerRow } from '../../kernel/index.ts'
+import { workerAliveMs, type WorkerRequest, type WorkerRow } from '../../kernel/index.ts'
 import { clampDelay } from '../retry.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import type { WorkerReport } from '../task-store.ts'
-import { checkWorkerId, forgottenWorkers, stopIsAsked, twoProcesses } from '../worker-values.ts'
+import {
+  checkWorkerId,
+  duplicateFault,
+  forgottenWorkers,
+  hostText,
+  mostHinted,
+  mostWorkers,
+  stopIsAsked,
+  toRequest
+} from '../worker-values.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { toMicroseconds, toMs } from './task-rows.ts'
-
-const mostWorkers = 1_000
-const mostHinted = 64
 
 const findWorker = `
 SELECT incarnation, status, request, host, pid, started_at, last_heartbeat_at FROM taskdeck_worker WHERE id = :id`
@@ -33,7 +39,7 @@ SELECT hint_port AS port FROM taskdeck_worker INDEXED BY taskdeck_worker_heartbe
 WHERE last_heartbeat_at > :at - ${toMicroseconds(workerAliveMs)}
   AND host = :host AND hint_port IS NOT NULL AND status = 'running' LIMIT ${mostHinted}`
 
-interface KnownWorker {
+interface FoundWorker {
   readonly incarnation: string
   readonly status: string
   readonly request: string | null
@@ -89,13 +95,14 @@ export async function reportWorker(file: QueueFile, report: WorkerReport): Promi
   checkWorkerId(report.id)
   return file.write((session) => {
     const { at } = session
-    const known = session.get<KnownWorker>(findWorker, { id: report.id })
+    const known = session.get<FoundWorker>(findWorker, { id: report.id })
     const ago = (ms: number | null): number | null => (ms === null ? null : at - toMicroseconds(clampDelay(ms)))
     const { id, incarnation, pid, status, slots, running, threads, queued } = report
     const { claimP50Ms, claimP95Ms, claimP99Ms, hintPort } = report
     const isSame = known?.incarnation === incarnation
     const request = isSame ? toRequest(known.request) : null
-    const fault = duplicateFault(known, report, at) ?? report.fault
+    const isAlive = known !== undefined && at - known.last_heartbeat_at <= toMicroseconds(workerAliveMs)
+    const fault = duplicateFault(known && { ...known, isAlive }, report) ?? report.fault
     session.run(writeWorker, {
       ...{ at, id, incarnation, pid, status, slots, running, threads, queued, claimP50Ms, claimP95Ms, claimP99Ms },
       ...{ request, hintPort },
@@ -124,20 +131,6 @@ export function hintPorts(file: QueueFile, host: string): Promise<number[]> {
   return file.read((session) =>
     session.all<{ port: number }>(findHintPorts, { at: session.at, host: hostText(host) }).map(({ port }) => port)
   )
-}
-
-const hostText = (host: string): string => truncateUtf8(host, 255)
-
-/** What someone else wrote there and is no request asks for nothing. */
-function toRequest(text: string | null): WorkerRequest | null {
-  const parsed = workerRequest.safeParse(text)
-  return parsed.success ? parsed.data : null
-}
-
-function duplicateFault(known: KnownWorker | undefined, report: WorkerReport, at: number): string | undefined {
-  if (!known || known.incarnation === report.incarnation || known.status === 'stopped') return undefined
-  if (at - known.last_heartbeat_at > toMicroseconds(workerAliveMs)) return undefined
-  return twoProcesses(report, known)
 }
 
 export function listWorkers(session: Session): WorkerRow[] {
