@@ -67,7 +67,7 @@ export function describeLimits(queue: QueueUnderTest): void {
       expect(owners(await claimNow())).toEqual(['', ''])
     })
 
-    it('stops claimers in other processes within one look', async () => {
+    it('stops the claimers of another store within one look', async () => {
       const other = await queue.open()
       await submitMany(200)
       expect(await other.claim({ ...request, limit: 1 })).toHaveLength(1)
@@ -223,7 +223,7 @@ export function describeLimits(queue: QueueUnderTest): void {
   })
 
   describe('rates', () => {
-    it('are exceeded in no window, with claimers in several processes', async () => {
+    it('are exceeded in no window, with 4 racing claimers', async () => {
       await set({ scope: 'TYPE', name: 't', rate: { count: 20, periodMs: 400 } })
       await submitMany(120)
       const stores = await queue.openMany(4)

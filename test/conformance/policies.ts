@@ -139,7 +139,7 @@ export function describePolicies(queue: QueueUnderTest): void {
       expect(runAt - stateSince).toBeCloseTo(3_600_000, 0)
     })
 
-    it('take effect in another process within its next look', async () => {
+    it('take effect in another store within its next look', async () => {
       const other = await queue.open()
       await queue.submit()
       expect(await queue.claim(1, { store: other })).toHaveLength(1)
