@@ -171,7 +171,7 @@ export interface TaskPage {
   readonly nextCursor: string | null
 }
 
-/** What a worker reports of itself with each heartbeat; the store stamps the times. */
+/** What a worker reports of itself; the store stamps the times. */
 export type WorkerReport = Omit<
   WorkerRow,
   'startedAt' | 'lastHeartbeatAt' | 'lastPollAt' | 'lastClaimAt' | 'fault' | 'request'

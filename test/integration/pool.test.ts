@@ -105,6 +105,15 @@ describe('leases', () => {
     expect(store.claims.every(({ limit }) => limit >= 1 && limit <= 3)).toBe(true)
   })
 
+  it('are renewed whatever becomes of the reports, which are for the eye only', async () => {
+    const { store } = await startWorker({ slots: 1, leaseMs: 900 })
+    // As while someone else holds a lock on the rows of workers.
+    store.reportWorker = () => new Promise(() => undefined)
+    const [id = ''] = store.submit(task('sleep', { ms: 2_700 }))
+    await store.untilState(id, 'SUCCESS')
+    expect(store.row(id)).toMatchObject({ attempt: 1 })
+  })
+
   it('that are lost stop their handler at once and settle nothing', async () => {
     // Long enough that a busy machine lets the polite handler write its note before its thread is ended.
     const { store, worker } = await startWorker({ slots: 2, leaseMs: 2_000 })

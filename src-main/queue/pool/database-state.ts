@@ -1,7 +1,7 @@
 import { toAppError, type AppError, type ErrorCode } from '../../kernel/index.ts'
 
 /** The loops of a worker that talk to the database; each tells how its last call went. */
-export type DatabaseUser = 'claim' | 'heartbeat' | 'settle' | 'notes' | 'recovery' | 'schedules'
+export type DatabaseUser = 'claim' | 'heartbeat' | 'report' | 'settle' | 'notes' | 'recovery' | 'schedules'
 
 /** The server could not be reached at all. */
 const awayCodes: readonly ErrorCode[] = ['CONNECTION_REFUSED', 'HOST_UNKNOWN', 'CONNECTION_LOST', 'CONNECT_TIMEOUT']
@@ -29,6 +29,13 @@ export class DatabaseState {
     const before = this.code
     this.failures.delete(user)
     for (const [other, { code }] of this.failures) if (awayCodes.includes(code)) this.failures.delete(other)
+    if (this.code !== before) this.onChange(this.problem)
+  }
+
+  /** It has nothing more to ask: how its last call went says nothing of now. */
+  idle(user: DatabaseUser): void {
+    const before = this.code
+    this.failures.delete(user)
     if (this.code !== before) this.onChange(this.problem)
   }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AppError, type Fence, type WorkerRequest } from '../../kernel/index.ts'
+import { AppError, type Fence } from '../../kernel/index.ts'
 import type { Renewal, TaskStore } from '../task-store.ts'
 import { DatabaseState } from './database-state.ts'
 import { claimedTask } from './lease.fixture.ts'
@@ -13,12 +13,9 @@ describe('LeaseKeeper', () => {
   let clock: ManualClock
   let book: LeaseBook
   let renewals: number[]
-  let reports: number
   let lost: string[]
   let lostAt: number | undefined
   let cancelled: string[]
-  let request: WorkerRequest | null
-  let requests: (WorkerRequest | null)[]
   let answer: (leases: readonly Fence[]) => Renewal | Promise<Renewal>
   let keeper: LeaseKeeper
 
@@ -26,21 +23,14 @@ describe('LeaseKeeper', () => {
     clock = new ManualClock()
     book = new LeaseBook(clock)
     renewals = []
-    reports = 0
     lost = []
     lostAt = undefined
     cancelled = []
-    request = null
-    requests = []
     answer = (leases) => ({ renewed: leases, lost: [], cancelRequested: [] })
-    const store: Pick<TaskStore, 'renew' | 'reportWorker'> = {
+    const store: Pick<TaskStore, 'renew'> = {
       renew: async (leases) => {
         renewals.push(leases.length)
         return answer(leases)
-      },
-      reportWorker: () => {
-        reports++
-        return Promise.resolve(request)
       }
     }
     keeper = new LeaseKeeper({
@@ -49,8 +39,6 @@ describe('LeaseKeeper', () => {
       database: new DatabaseState(() => undefined),
       book,
       leaseMs,
-      report: () => ({}) as never,
-      onRequest: (request) => requests.push(request),
       onLost: ({ claimed }) => {
         lostAt ??= clock.monotonic()
         lost.push(claimed.fence.taskId)
@@ -103,15 +91,6 @@ describe('LeaseKeeper', () => {
     expect(lost).not.toContain('2')
   })
 
-  it('passes on what another process asks of the worker', async () => {
-    keeper.start()
-    await clock.advance(10)
-    request = 'QUIET'
-    await clock.advance(leaseMs)
-    expect(requests[0]).toBeNull()
-    expect(requests.at(-1)).toBe('QUIET')
-  })
-
   it('passes on that a task is to be cancelled', async () => {
     answer = (leases) => ({ renewed: leases, lost: [], cancelRequested: leases.slice(1) })
     keeper.start()
@@ -149,14 +128,5 @@ describe('LeaseKeeper', () => {
     keeper.start()
     await clock.advance(20 * leaseMs)
     expect(lost).toEqual([])
-  })
-
-  it('says a last word without renewing what it gives up', async () => {
-    keeper.start()
-    await clock.advance(10)
-    await keeper.stop()
-    const before = { renewals: renewals.length, reports }
-    await keeper.reportNow()
-    expect({ renewals: renewals.length, reports }).toEqual({ ...before, reports: before.reports + 1 })
   })
 })

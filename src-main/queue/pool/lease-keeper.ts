@@ -1,5 +1,5 @@
-import { AppError, withDeadline, type Clock, type WorkerRequest } from '../../kernel/index.ts'
-import type { Renewal, TaskStore, WorkerReport } from '../task-store.ts'
+import { AppError, withDeadline, type Clock } from '../../kernel/index.ts'
+import type { Renewal, TaskStore } from '../task-store.ts'
 import { Backoff } from './backoff.ts'
 import type { DatabaseState } from './database-state.ts'
 import type { Lease, LeaseBook } from './lease-book.ts'
@@ -13,9 +13,6 @@ export interface LeaseKeeperOptions {
   readonly book: LeaseBook
   /** Of tasks whose policies say nothing else. */
   readonly leaseMs: number
-  readonly report: () => WorkerReport
-  /** What another process asks of this worker, with each report; null for nothing. */
-  readonly onRequest: (request: WorkerRequest | null) => void
   /** The task is someone else's, or may be: stop the handler at once. */
   readonly onLost: (lease: Lease) => void
   readonly onCancelRequested: (lease: Lease) => void
@@ -67,43 +64,27 @@ export class LeaseKeeper {
     this.guardWakeup.wake()
   }
 
-  /** Beside the heartbeats; the last word after `stop`. Renews nothing: what could not be settled is to be recovered as soon as its lease ends. */
-  async reportNow(): Promise<void> {
-    await this.tell(() => this.sendReport())
-  }
-
   /** One heartbeat; true when it succeeded. */
-  private beat(): Promise<boolean> {
-    const { clock, book } = this.options
+  private async beat(): Promise<boolean> {
+    const { clock, book, store, database } = this.options
     const leases = book.all()
+    if (leases.length === 0) {
+      database.idle('heartbeat')
+      return true
+    }
     const sentAt = clock.monotonic()
-    return this.tell(async () => {
-      const work = this.renew(leases).then((renewal) => this.apply(renewal, sentAt))
-      await withDeadline(clock, Math.max(this.shortestMs() / 3, 250), work, noAnswer)
-      await this.sendReport()
-    })
-  }
-
-  private async tell(work: () => Promise<void>): Promise<boolean> {
     try {
-      await work()
-      this.options.database.succeeded('heartbeat')
+      const work = store
+        .renew(leases.map(({ claimed }) => claimed.fence))
+        .then((renewal) => this.apply(renewal, sentAt))
+      await withDeadline(clock, Math.max(this.shortestMs() / 3, 250), work, noAnswer)
+      database.succeeded('heartbeat')
       this.backoff.reset()
       return true
     } catch (error) {
-      this.options.database.failed('heartbeat', error)
+      database.failed('heartbeat', error)
       return false
     }
-  }
-
-  private async sendReport(): Promise<void> {
-    const { store, clock, leaseMs, report, onRequest } = this.options
-    onRequest(await withDeadline(clock, Math.max(leaseMs / 3, 1_000), store.reportWorker(report()), noAnswer))
-  }
-
-  private async renew(leases: readonly Lease[]): Promise<Renewal> {
-    if (leases.length === 0) return { renewed: [], lost: [], cancelRequested: [] }
-    return this.options.store.renew(leases.map((lease) => lease.claimed.fence))
   }
 
   private shortestMs(): number {

@@ -11,7 +11,7 @@ export interface WorkerReportParts {
   readonly hintPort: number | null
 }
 
-/** What a worker says of itself with each heartbeat. */
+/** What a worker says of itself with each report. */
 export function workerReport({ options, incarnation, status, claims, hintPort }: WorkerReportParts): WorkerReport {
   const { workerId, version, clock } = options
   const { slots, running, threads, queued, database, claimLatency, droppedLogLines } = status

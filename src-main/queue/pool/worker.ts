@@ -13,6 +13,7 @@ import { HintListener } from './hint-listener.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { LeaseBook } from './lease-book.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
+import { ReportLoop } from './report-loop.ts'
 import { SettlementWriter } from './settlement-writer.ts'
 import { ThreadPool } from './thread-pool.ts'
 import { Wakeup } from './wakeup.ts'
@@ -22,6 +23,8 @@ import { workerReport } from './worker-report.ts'
 
 /** Of the grace, kept for handing back and the last report. */
 const longestTailMs = 2_000
+/** Between two reports: what another process asks for comes with the next. */
+const longestReportMs = 5_000
 /** Threads end at once, but for one inside a native call that does not return: the end of the process takes that one. */
 const threadsEndMs = 2_000
 
@@ -42,6 +45,7 @@ class PoolWorker implements Worker {
   private readonly writer: SettlementWriter
   private readonly flow: AttemptFlow
   private readonly keeper: LeaseKeeper
+  private readonly reports: ReportLoop
   private readonly claims: ClaimLoop
   private readonly housekeeping: Housekeeping
   private readonly hints: HintListener
@@ -89,6 +93,7 @@ class PoolWorker implements Worker {
       log: (level, message, taskId) => this.log(level, message, taskId)
     })
     this.keeper = this.openKeeper()
+    this.reports = this.openReports()
     this.claims = this.openClaims()
     this.housekeeping = new Housekeeping({
       options: this.options,
@@ -153,6 +158,7 @@ class PoolWorker implements Worker {
     this.notes.start()
     this.writer.start()
     this.keeper.start()
+    this.reports.start()
     this.housekeeping.start()
     this.claims.start()
     this.enter('running')
@@ -178,10 +184,11 @@ class PoolWorker implements Worker {
     await this.untilNoLease(handlersUntil)
     this.flow.interruptAll(tailMs / 4)
     await this.untilNoLease(clock.monotonic() + tailMs / 2)
-    await this.within(tailMs / 4, Promise.all([this.notes.stop(), this.writer.stop(tailMs / 4), this.keeper.stop()]))
+    const writers = [this.notes.stop(), this.writer.stop(tailMs / 4), this.keeper.stop(), this.reports.stop()]
+    await this.within(tailMs / 4, Promise.all(writers))
     await this.within(threadsEndMs, this.pool.stop())
     this.state = 'stopped'
-    await this.within(tailMs / 4, this.keeper.reportNow())
+    await this.within(tailMs / 4, this.reports.reportNow())
     const { hasBegun: begun, stopRequested: requested } = this
     if (begun) await this.hooks.call('onStop', { workerId: this.options.workerId, requested }, longestTailMs)
     this.log('info', `worker stopped${this.book.size > 0 ? `; ${this.book.size} leases are left to expire` : ''}`)
@@ -253,10 +260,18 @@ class PoolWorker implements Worker {
       database: this.database,
       book: this.book,
       leaseMs,
-      report: () => this.report(),
-      onRequest: (request) => this.onRequest(request),
       onLost: (lease) => this.flow.lost(lease),
       onCancelRequested: (lease) => this.flow.cancelRequested(lease)
+    })
+  }
+
+  private openReports(): ReportLoop {
+    const { store, clock, leaseMs } = this.options
+    return new ReportLoop({
+      ...{ store, clock, database: this.database },
+      everyMs: Math.min(leaseMs / 3, longestReportMs),
+      report: () => this.report(),
+      onRequest: (request) => this.onRequest(request)
     })
   }
 
@@ -333,7 +348,7 @@ class PoolWorker implements Worker {
     this.log('info', quiet ? 'asked to claim nothing more' : 'claims again')
     this.claims.setQuiet(quiet)
     this.enter(quiet ? 'quiet' : 'running')
-    void this.keeper.reportNow()
+    void this.reports.reportNow()
   }
 
   private enter(state: WorkerStatus['status']): void {
