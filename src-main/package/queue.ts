@@ -63,7 +63,7 @@ export interface StartWorkerOptions {
   readonly metricsPort?: number
   /** Told of each step of the worker and its attempts; cannot hurt them. */
   readonly hooks?: WorkerHooks
-  /** The worker's own log. Default: nothing is written. */
+  /** The worker's own log; what it throws reaches nobody. Default: nothing is written. */
   readonly onLog?: (line: WorkerLine) => void
 }
 

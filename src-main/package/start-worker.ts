@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError, StopStack, systemClock } from '../kernel/index.ts'
 import type { Meter } from '../queue/metrics/index.ts'
-import { createWorker, newWorkerId, type Worker } from '../queue/pool/index.ts'
+import { createWorker, guardedListener, newWorkerId, type Worker } from '../queue/pool/index.ts'
 import { requireKnown } from './known-options.ts'
 import { defaultArtifactDir, letGo, openForWorker, packageFile, type Where } from './open-queue.ts'
 import type { QueueWorker, StartWorkerOptions } from './queue.ts'
@@ -86,8 +86,9 @@ async function serve(
 ): Promise<string | null> {
   if (metricsPort === undefined) return null
   meter.watch(worker)
+  const log = guardedListener(onLog ?? (() => undefined))
   const server = await meter.serve(metricsPort, (message) =>
-    onLog?.({ at: systemClock.now(), level: 'error', message, taskId: null })
+    log({ at: systemClock.now(), level: 'error', message, taskId: null })
   )
   opened.add(() => server.stop())
   return server.url

@@ -128,6 +128,23 @@ describe('hooks', () => {
   })
 })
 
+describe('a log and a listener of the program that embeds a worker', () => {
+  const fail = (): void => {
+    throw new Error('the disk is full')
+  }
+  const reject = (() => Promise.reject(new Error('late'))) as () => void
+  it.each([
+    ['throw', fail],
+    ['reject', reject]
+  ])('may %s: attempts are settled all the same', async (_how, listener) => {
+    const { store, worker } = await startWorker({ slots: 1, onLog: listener, onChange: listener })
+    const [bad = ''] = store.submit(task('throws', { what: 'final' }))
+    await store.untilState(bad, 'FAILED')
+    await worker.stop()
+    expect(worker.status()).toMatchObject({ status: 'stopped', leases: 0 })
+  })
+})
+
 describe('error-classes.json', () => {
   it('decides about errors, is taken again when it changes, and changes nothing while it is broken', async () => {
     const dir = temporaryDir()

@@ -1,4 +1,5 @@
 export { Backoff } from './backoff.ts'
+export { guardedListener } from './guarded-listener.ts'
 export { withHints } from './work-hints.ts'
 export { scheduleWaitMs } from './schedule-loop.ts'
 export { recoverLeftBehind } from './recovery-loop.ts'

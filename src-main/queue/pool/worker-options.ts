@@ -3,6 +3,8 @@ import { hostname } from 'node:os'
 import type { AppError, Clock, LogLevel, Percentiles } from '../../kernel/index.ts'
 import type { RowSink } from '../row-sink.ts'
 import type { TaskStore } from '../task-store.ts'
+import { messageOf } from './error-text.ts'
+import { guardedListener } from './guarded-listener.ts'
 import type { HandlerCatalogReading, HandlerSource } from './handler-catalog.ts'
 import type { WorkerHooks } from './worker-hooks.ts'
 
@@ -49,8 +51,9 @@ export interface WorkerOptions {
   /** Listen for hints of new work from processes on this host (a UDP port of the loopback address). Default true. */
   readonly hints?: boolean
   readonly hooks?: WorkerHooks
+  /** What it throws reaches nobody. */
   readonly onLog?: (line: WorkerLogLine) => void
-  /** The status changed in something other than counts. */
+  /** The status changed in something other than counts. What it throws is logged. */
   readonly onChange?: (status: WorkerStatus) => void
 }
 
@@ -72,6 +75,9 @@ const workerDefaults = {
 
 /** An option that is given as undefined has its default, like one that is left out. */
 export function withDefaults(given: WorkerOptions): Required<WorkerOptions> {
+  const onLog = guardedListener(given.onLog ?? workerDefaults.onLog)
+  const onChangeFailed = (error: unknown): void =>
+    onLog({ at: given.clock.now(), level: 'error', message: `onChange: ${messageOf(error)}`, taskId: null })
   return {
     ...given,
     heartbeatStore: given.heartbeatStore ?? given.store,
@@ -86,8 +92,8 @@ export function withDefaults(given: WorkerOptions): Required<WorkerOptions> {
     threadMemoryMb: given.threadMemoryMb ?? workerDefaults.threadMemoryMb,
     hints: given.hints ?? workerDefaults.hints,
     hooks: given.hooks ?? workerDefaults.hooks,
-    onLog: given.onLog ?? workerDefaults.onLog,
-    onChange: given.onChange ?? workerDefaults.onChange
+    onLog,
+    onChange: guardedListener(given.onChange ?? workerDefaults.onChange, onChangeFailed)
   }
 }
 
