@@ -26,6 +26,13 @@ describe('classify', () => {
     expect(isPartialResult(copy.partial({}))).toBe(true)
   })
 
+  it('takes a code that is no text, as JavaScript may give it, and keeps the decision', () => {
+    const given = (code: unknown) => new FinalError(code as string, 'gone')
+    expect(classify(given(404))).toEqual({ code: '404', message: 'gone', class: 'final' })
+    for (const code of [undefined, null, {}, Symbol('s')])
+      expect(classify(given(code))).toMatchObject({ code: 'ERROR', class: 'final' })
+  })
+
   it.each([
     ['ECONNRESET', 'retryable'],
     ['ETIMEDOUT', 'retryable'],

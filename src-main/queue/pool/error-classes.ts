@@ -34,7 +34,7 @@ export class ErrorClassifier {
 
   /** Any thrown value as an attempt's error. Never throws. What is unknown is retried: attempts are bounded. */
   classify(thrown: unknown): AttemptError {
-    if (isHandlerError(thrown)) return attemptErrorOf(thrown.code, messageOf(thrown), thrown.errorClass)
+    if (isHandlerError(thrown)) return attemptErrorOf(codeOf(thrown), messageOf(thrown), thrown.errorClass)
     // `fetch` hides the network's code in the cause.
     const cause = thrown instanceof Error ? causeOf(thrown) : undefined
     const own = evidenceOf(thrown)
@@ -94,6 +94,11 @@ export function attemptErrorOf(code: string, message: string, errorClass: ErrorC
     message: truncateUtf8(message, taskLimits.errorMessageBytes),
     class: errorClass
   }
+}
+
+/** Handlers are mostly JavaScript, which takes any value for a code. */
+function codeOf({ code }: { readonly code: unknown }): string {
+  return typeof code === 'string' || typeof code === 'number' ? String(code) : 'ERROR'
 }
 
 function causeOf(error: Error): unknown {
