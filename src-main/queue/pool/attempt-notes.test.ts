@@ -17,6 +17,7 @@ describe('AttemptNotes', () => {
   /** What a write of lines waits for. */
   let answer: Promise<void>
   let notes: AttemptNotes
+  let database: DatabaseState
 
   beforeEach(() => {
     clock = new ManualClock()
@@ -38,10 +39,11 @@ describe('AttemptNotes', () => {
         lines.push(...entries)
       }
     }
+    database = new DatabaseState(() => undefined)
     notes = new AttemptNotes({
       store: store as TaskStore,
       clock,
-      database: new DatabaseState(() => undefined),
+      database,
       onRefused: () => undefined
     })
     notes.start()
@@ -108,6 +110,17 @@ describe('AttemptNotes', () => {
     await clock.advance(300)
     expect(lines.map(({ message }) => message)).toEqual(['1 earlier log lines of this worker may be missing.', 'after'])
     expect(notes.droppedLines).toBe(1)
+  })
+
+  it('has no problem any more when others wrote what it could not, or nothing is left', async () => {
+    failure = new AppError('LOCK_TIMEOUT', 'operational', 'locked')
+    notes.log(fence, 'info', 'last words')
+    await clock.advance(300)
+    expect(database.code).toBe('LOCK_TIMEOUT')
+    failure = undefined
+    await notes.flushLinesOf([fence])
+    await clock.advance(300)
+    expect(database.code).toBe('ok')
   })
 
   it('stores the lines of an ending attempt before it ends', async () => {

@@ -120,7 +120,7 @@ export class AttemptNotes {
   }
 
   private async flush(): Promise<void> {
-    if (this.updates.size === 0 && this.lines.length === 0) return
+    if (this.updates.size === 0 && this.lines.length === 0) return this.options.database.idle('notes')
     try {
       await this.flushUpdates()
       await this.flushLines()

@@ -77,6 +77,17 @@ describe('SettlementWriter', () => {
     expect(book.size).toBe(0)
   })
 
+  it('has no problem any more once it gave up the last one', async () => {
+    answer = () => {
+      throw new AppError('LOCK_TIMEOUT', 'operational', 'locked')
+    }
+    end('1', 1_000)
+    await clock.advance(500)
+    expect(database.code).toBe('LOCK_TIMEOUT')
+    await clock.advance(5_000)
+    expect([closed, database.code]).toEqual([['1 given-up'], 'ok'])
+  })
+
   it('repeats the same write while the database is away', async () => {
     answer = () => {
       throw away

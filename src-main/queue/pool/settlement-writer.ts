@@ -92,6 +92,7 @@ export class SettlementWriter {
       }
       await this.options.clock.sleep(gatherMs)
       await this.write(this.takeDue())
+      if (this.pending.length === 0) this.options.database.idle('settle')
     }
   }
 
