@@ -3,6 +3,7 @@ import { HandlerThreadLink, type ThreadEnd, type ThreadStart } from './handler-t
 import type { InterruptReason } from './handler.ts'
 import type { JobEnd, PoolJob } from './pool-job.ts'
 import { handoverWrap, type FromThread } from './protocol.ts'
+import type { ThreadView } from './thread-need.ts'
 
 /** What a running handler asks the worker to do; `reply` or `refuse` answers those that wait. */
 export interface ThreadRequest {
@@ -25,12 +26,14 @@ export interface PoolThreadListener {
 }
 
 /** One handler thread and the jobs that it holds, in the order in which it runs them. */
-export class PoolThread {
+export class PoolThread implements ThreadView {
   wasReady = false
   retired = false
-  /** Monotonic ms of the last message, for stalls; of the last job's end, for idleness. */
+  /** Monotonic ms of the last message, for stalls. */
   lastSignAt: number
+  /** See `ThreadView`. */
   idleSince: number
+  turnAt: number
   /** Monotonic ms. */
   readonly startedAt: number
   private readonly link: HandlerThreadLink
@@ -45,6 +48,7 @@ export class PoolThread {
     this.startedAt = clock.monotonic()
     this.lastSignAt = this.startedAt
     this.idleSince = this.startedAt
+    this.turnAt = this.startedAt
     this.link = new HandlerThreadLink(start, {
       message: (message) => this.receive(message),
       output: (text) => listener.note('info', text, this.first()),
@@ -72,6 +76,7 @@ export class PoolThread {
       return job.handed(handover)
     })
     this.lastSignAt = this.clock.monotonic()
+    this.turnAt = this.lastSignAt
     this.link.run(handed)
   }
 
@@ -133,6 +138,7 @@ export class PoolThread {
   private onEnded(message: Extract<FromThread, { kind: 'ended' }>, job: PoolJob): void {
     job.note(message)
     this.jobs.delete(message.handover)
+    this.turnAt = this.lastSignAt
     this.listener.jobEnded(job, message.outcome, message.durationMs)
     this.afterRemoval()
   }

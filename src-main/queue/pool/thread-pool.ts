@@ -7,6 +7,7 @@ import type { InterruptReason } from './handler.ts'
 import { PoolJob, type JobEnd } from './pool-job.ts'
 import { PoolThread, type PoolThreadListener, type ThreadRequest } from './pool-thread.ts'
 import { threadLimits } from './protocol.ts'
+import { mayStart, needsThread, needsThreadAtOnce, quickMs, surplusThreads, unneededThreads } from './thread-need.ts'
 import { TypeDurations } from './type-durations.ts'
 
 export interface ThreadPoolListener {
@@ -31,13 +32,8 @@ export interface ThreadPoolOptions {
 
 /** A thread that got several tasks and ended none of them for this long gives back what it has not started. */
 const stallMs = 5
-/** A task that waits this long may get another thread, however quick its type is. */
-const waitMs = 20
-/** Tasks are handed over together as long as their types took less than this on average, all in all. */
-const packMs = 4
 /** A thread must be ready within this. */
 const readyMs = 30_000
-const idleThreadMs = 60_000
 /** Threads that are at one task for this long have their heap looked at, this often. */
 const heapCheckMs = 200
 
@@ -126,11 +122,11 @@ export class ThreadPool implements PoolThreadListener {
     this.dispatch()
   }
 
-  /** Ends threads that nothing needed for a minute, but for those that the next task would start again at once. */
+  /** Ends threads that nothing needed for a while. */
   trim(): void {
-    const since = this.options.clock.monotonic() - idleThreadMs
-    const idle = [...this.threads].filter((thread) => thread.available && thread.idleSince < since)
-    for (const thread of idle.slice(0, Math.max(0, this.threads.size - this.cores))) this.dismiss(thread)
+    const { slots, cores } = this
+    const bounds = { now: this.options.clock.monotonic(), slots, cores }
+    for (const thread of unneededThreads([...this.threads], bounds)) this.dismiss(thread)
   }
 
   /** Ends every thread; jobs that still run end as `thread-ended`. */
@@ -211,8 +207,8 @@ export class ThreadPool implements PoolThreadListener {
     }
     const next = this.queue[0]
     if (!next) return
-    // Quick tasks are through before another thread is up: for them one is started only when they do wait.
-    if (this.durations.meanMs(next.claimed.type) > packMs || this.threads.size < this.cores) this.startThread()
+    const meanMs = this.durations.meanMs(next.claimed.type)
+    if (needsThreadAtOnce([...this.threads], meanMs, this.cores)) this.startThread()
     void this.watchStalls()
   }
 
@@ -226,17 +222,15 @@ export class ThreadPool implements PoolThreadListener {
       const next = this.queue[size]
       if (!next) break
       expectedMs += this.durations.meanMs(next.claimed.type)
-      if (size > 0 && expectedMs > packMs) break
+      if (size > 0 && expectedMs > quickMs) break
       size++
     }
     return this.queue.splice(0, size)
   }
 
   private startThread(): void {
+    if (this.waitingToStart || !mayStart([...this.threads], { slots: this.slots, atOnce: this.cores })) return
     const starting = [...this.threads].filter((thread) => !thread.wasReady).length
-    const usable = [...this.threads].filter((thread) => !thread.retired).length
-    // As many at once as there are cores: more would only make each of them later.
-    if (this.waitingToStart || starting >= this.cores || usable >= this.slots) return
     const thread = new PoolThread(this.start, this.options.clock, this)
     this.threads.add(thread)
     void this.watchHeaps()
@@ -247,9 +241,7 @@ export class ThreadPool implements PoolThreadListener {
   }
 
   private retireSurplus(): void {
-    const usable = [...this.threads].filter((thread) => !thread.retired)
-    const idle = usable.filter((thread) => thread.available)
-    for (const thread of idle.slice(0, Math.max(0, usable.length - this.slots))) this.dismiss(thread)
+    for (const thread of surplusThreads([...this.threads], this.slots)) this.dismiss(thread)
   }
 
   private dismiss(thread: PoolThread): void {
@@ -279,18 +271,9 @@ export class ThreadPool implements PoolThreadListener {
     for (const thread of stalled) this.requeue(thread.takeBackSurplus())
     if (stalled.length > 0) this.dispatch()
     const next = this.queue[0]
-    if (next && next.queuedAt < now - waitMs && this.needsThread(next, now)) this.startThread()
-  }
-
-  /**
-   * Whether another thread would help a task that waits. Quick ones wait because the machine is busy, unless each thread is stuck in one task, and
-   * longer than a start takes; a start costs as much time as hundreds of them, so one is waited for before the next.
-   */
-  private needsThread({ claimed }: PoolJob, now: number): boolean {
-    if (this.durations.meanMs(claimed.type) > packMs) return true
-    const usable = [...this.threads].filter((thread) => !thread.retired)
-    const before = now - Math.max(waitMs, this.startMs)
-    return usable.every((thread) => thread.wasReady && thread.lastSignAt < before)
+    if (!next) return
+    const waiting = { now, queuedAt: next.queuedAt, meanMs: this.durations.meanMs(next.claimed.type) }
+    if (needsThread([...this.threads], { ...waiting, startMs: this.startMs })) this.startThread()
   }
 
   /** From the first thread on: a pool that never had one is not stopped either. */
