@@ -1,8 +1,9 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { defaultRetryPolicy, systemClock } from '../../kernel/index.ts'
 import { ManualClock } from '../manual-clock.fixture.ts'
+import { claimedTask } from './lease.fixture.ts'
 import { ThreadPool } from './thread-pool.ts'
 
 describe('ThreadPool', () => {
@@ -56,5 +57,33 @@ describe('ThreadPool', () => {
     expect(await ended.promise).toBe('succeeded')
     expect(notes).toEqual([])
     await pool.stop()
+  })
+
+  it('gives back what has no thread when none starts, has room for nothing, and goes on by itself', async () => {
+    const dirs = { artifactDir: join(tmpdir(), 'taskdeck-none'), cacheDir: join(tmpdir(), 'taskdeck-none') }
+    const config = { mode: 'run' as const, builtIn: true, files: [], fileOfType: {}, errorRules: [], ...dirs }
+    const broken = { config: { ...config, artifactDir: 0 as never }, memoryMb: 128 }
+    const ends = [Promise.withResolvers<string>(), Promise.withResolvers<string>()] as const
+    const notes: string[] = []
+    const nothing = (): undefined => undefined
+    const pool = new ThreadPool({
+      clock: systemClock,
+      ...{ slots: 3, start: broken, timeoutGraceMs: 100, watchAll: false },
+      listener: {
+        ...{ started: nothing, request: nothing },
+        ended: ({ claimed }, { status }) => ends[Number(claimed.fence.taskId)]?.resolve(status),
+        note: (_level, message) => void notes.push(message)
+      }
+    })
+    onTestFinished(() => pool.stop())
+    pool.submit([claimedTask({ taskId: '0', payload: '{"ms":0}' })])
+    expect(pool.room).toBe(3)
+    expect(await ends[0].promise).toBe('unstarted')
+    expect([pool.room, notes.length]).toEqual([0, 1])
+    pool.reconfigure({ config, memoryMb: 128 })
+    // Claimed just before: it waits for the next try.
+    pool.submit([claimedTask({ taskId: '1', payload: '{"ms":0}' })])
+    expect(await ends[1].promise).toBe('succeeded')
+    expect(pool.room).toBe(3)
   })
 })

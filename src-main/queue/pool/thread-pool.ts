@@ -6,8 +6,8 @@ import type { ThreadStart } from './handler-thread-link.ts'
 import type { InterruptReason } from './handler.ts'
 import { PoolJob, type JobEnd } from './pool-job.ts'
 import { PoolThread, type PoolThreadListener, type ThreadRequest } from './pool-thread.ts'
-import { threadLimits } from './protocol.ts'
-import { mayStart, needsThread, needsThreadAtOnce, quickMs, surplusThreads, unneededThreads } from './thread-need.ts'
+import { packSize } from './task-pack.ts'
+import { mayStart, needsThread, needsThreadAtOnce, surplusThreads, unneededThreads } from './thread-need.ts'
 import { TypeDurations } from './type-durations.ts'
 
 export interface ThreadPoolListener {
@@ -60,6 +60,8 @@ export class ThreadPool implements PoolThreadListener {
   private watching = false
   private watchingHeaps = false
   private waitingToStart = false
+  /** The last start failed: one thread at a time is tried, whether tasks wait or not, until one is ready. */
+  startsFail = false
 
   constructor(options: ThreadPoolOptions) {
     this.options = options
@@ -70,6 +72,12 @@ export class ThreadPool implements PoolThreadListener {
 
   get threadCount(): number {
     return this.threads.size
+  }
+
+  /** How many tasks it can take on, those that it has included: all its slots, or as many as have a thread while none starts. */
+  get room(): number {
+    if (!this.startsFail) return this.slots
+    return Math.min(this.slots, [...this.threads].filter(({ wasReady, retired }) => wasReady && !retired).length)
   }
 
   /** Submitted and not begun. */
@@ -137,6 +145,7 @@ export class ThreadPool implements PoolThreadListener {
 
   threadReady(thread: PoolThread): void {
     this.startBackoff.reset()
+    this.startsFail = false
     this.startMs = this.options.clock.monotonic() - thread.startedAt
     this.idle.push(thread)
     this.dispatch()
@@ -178,7 +187,11 @@ export class ThreadPool implements PoolThreadListener {
     this.requeue(unstarted)
     if (this.stopped.signal.aborted) return
     if (thread.wasReady || this.dismissed.has(thread)) return this.dispatch()
-    this.options.listener.note('error', 'A handler thread did not start; the next try follows.', null)
+    const message = 'A handler thread did not start. No tasks are claimed for it until one does; the next try follows.'
+    this.options.listener.note('error', message, null)
+    this.startsFail = true
+    // Their leases would be kept for as long as no thread starts, and another worker may have one.
+    for (const job of this.queue.splice(0)) this.finish(job, { status: 'unstarted' })
     this.waitingToStart = true
     this.later(this.startBackoff.next(), this.stopped.signal, () => {
       this.waitingToStart = false
@@ -201,35 +214,21 @@ export class ThreadPool implements PoolThreadListener {
       const thread = this.idle.pop()
       if (!thread) break
       if (!thread.available) continue
-      const pack = this.takePack(this.idle.length + 1)
+      const free = Math.min(this.idle.length + 1, this.cores)
+      const pack = this.queue.splice(0, packSize(this.queue, this.durations, free))
       thread.run(pack)
       if (pack.length > 1) void this.watchStalls()
     }
     const next = this.queue[0]
-    if (!next) return
-    const meanMs = this.durations.meanMs(next.claimed.type)
-    if (needsThreadAtOnce([...this.threads], meanMs, this.cores)) this.startThread()
-    void this.watchStalls()
-  }
-
-  /** The next tasks for one thread: one, or several when all are known to be quick. */
-  private takePack(available: number): PoolJob[] {
-    const share = Math.ceil(this.queue.length / Math.min(available, this.cores))
-    const most = Math.min(threadLimits.batch, Math.max(1, share))
-    let size = 0
-    let expectedMs = 0
-    while (size < most) {
-      const next = this.queue[size]
-      if (!next) break
-      expectedMs += this.durations.meanMs(next.claimed.type)
-      if (size > 0 && expectedMs > quickMs) break
-      size++
-    }
-    return this.queue.splice(0, size)
+    const meanMs = next && this.durations.meanMs(next.claimed.type)
+    const isNeeded = meanMs !== undefined && needsThreadAtOnce([...this.threads], meanMs, this.cores)
+    if (isNeeded || this.startsFail) this.startThread()
+    if (next) void this.watchStalls()
   }
 
   private startThread(): void {
-    if (this.waitingToStart || !mayStart([...this.threads], { slots: this.slots, atOnce: this.cores })) return
+    const atOnce = this.startsFail ? 1 : this.cores
+    if (this.waitingToStart || !mayStart([...this.threads], { slots: this.slots, atOnce })) return
     const starting = [...this.threads].filter((thread) => !thread.wasReady).length
     const thread = new PoolThread(this.start, this.options.clock, this)
     this.threads.add(thread)

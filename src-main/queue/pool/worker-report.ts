@@ -9,14 +9,20 @@ export interface WorkerReportParts {
   readonly status: WorkerStatus
   readonly claims: ClaimLoop
   readonly hintPort: number | null
+  readonly threadsStart: boolean
 }
 
 /** What a worker says of itself with each report. */
-export function workerReport({ options, incarnation, status, claims, hintPort }: WorkerReportParts): WorkerReport {
+export function workerReport(parts: WorkerReportParts): WorkerReport {
+  const { options, incarnation, status, claims, hintPort, threadsStart } = parts
   const { workerId, version, clock } = options
   const { slots, running, threads, queued, database, claimLatency, droppedLogLines } = status
   const ago = (at: number | null): number | null => (at === null ? null : Math.round(clock.monotonic() - at))
-  const faults = [claims.watch.fault(), droppedLogLines > 0 ? `${droppedLogLines} log lines were dropped` : null]
+  const faults = [
+    threadsStart ? null : 'Its handler threads do not start: see its log.',
+    claims.watch.fault(),
+    droppedLogLines > 0 ? `${droppedLogLines} log lines were dropped` : null
+  ]
   return {
     id: workerId,
     incarnation,

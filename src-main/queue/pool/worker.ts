@@ -285,7 +285,7 @@ class PoolWorker implements Worker {
       leaseMs,
       pollMs,
       types: () => this.types,
-      capacity: () => ({ slots: this.slots, free: this.slots - this.book.size }),
+      capacity: () => ({ slots: this.pool.room, free: this.pool.room - this.book.size }),
       onClaimed: (tasks, sentAt) => {
         this.flow.claimed(tasks, sentAt)
         this.keeper.leased()
@@ -331,7 +331,8 @@ class PoolWorker implements Worker {
   private report(): WorkerReport {
     this.pool.trim()
     const { options, incarnation, claims, hints } = this
-    return workerReport({ options, incarnation, claims, status: this.status(), hintPort: hints.port })
+    const threadsStart = !this.pool.startsFail
+    return workerReport({ options, incarnation, claims, status: this.status(), hintPort: hints.port, threadsStart })
   }
 
   /** What another process asks for, with each report. A worker that stops does not turn back. */
