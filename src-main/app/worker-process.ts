@@ -53,8 +53,7 @@ async function main(): Promise<number> {
   if (!queue) return 0
   const meter = given.metricsPort === null ? undefined : openMeter({ store: queue.store, clock })
   const worker = workerOf(given, queue, { meter, connection: given.connection })
-  meter?.watch(worker)
-  const metrics = await meter?.serve(given.metricsPort ?? 0, (line) => say('error', line))
+  const metrics = await meter?.serve({ worker, port: given.metricsPort ?? 0, onProblem: (line) => say('error', line) })
   // A signal while it starts: it stops before it claims anything.
   void untilStopped().then(() => worker.stop())
   await worker.start()

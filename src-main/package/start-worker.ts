@@ -85,11 +85,9 @@ async function serve(
   { metricsPort, onLog }: StartWorkerOptions
 ): Promise<string | null> {
   if (metricsPort === undefined) return null
-  meter.watch(worker)
   const log = guardedListener(onLog ?? (() => undefined))
-  const server = await meter.serve(metricsPort, (message) =>
-    log({ at: systemClock.now(), level: 'error', message, taskId: null })
-  )
+  const onProblem = (message: string): void => log({ at: systemClock.now(), level: 'error', message, taskId: null })
+  const server = await meter.serve({ worker, port: metricsPort, onProblem })
   opened.add(() => server.stop())
   return server.url
 }

@@ -47,7 +47,7 @@ function open() {
   const said = new SaidStore()
   said.answers.read = reading
   const store = said as unknown as TaskStore
-  const metrics = new QueueMetrics({ clock: systemClock, read: () => store.read(), status: () => undefined })
+  const metrics = new QueueMetrics({ clock: systemClock, read: () => store.read() })
   const counted = meteredStore(store, { metrics, clock: systemClock, attempts: new RunningAttempts() })
   const settle = async (state: string | undefined, settlement: Settlement): Promise<void> => {
     said.answers.settle = [{ fence: settlement.fence, state }]

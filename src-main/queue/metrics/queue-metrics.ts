@@ -7,7 +7,6 @@ import {
   type Clock,
   type QueueReading
 } from '../../kernel/index.ts'
-import type { WorkerStatus } from '../pool/index.ts'
 import { BoundedLabels, otherLabel } from './bounded-labels.ts'
 
 /** Series of one counter at most: types times codes. */
@@ -27,8 +26,6 @@ export interface QueueMetricsOptions {
   readonly clock: Clock
   /** One look at the queue; see `TaskStore.read`. */
   readonly read: () => Promise<QueueReading>
-  /** Of the worker of this process; undefined while there is none. */
-  readonly status: () => WorkerStatus | undefined
 }
 
 /**
@@ -97,9 +94,6 @@ export class QueueMetrics {
     'oldest_pending_seconds',
     'For how long the task that is due the longest has been due; 0 when none is.'
   )
-  private readonly slots = this.gauge('worker_slots', 'Tasks that this worker runs at once at most.')
-  private readonly running = this.gauge('worker_tasks_running', 'Tasks whose handler runs now in this worker.')
-  private readonly databaseUp = this.gauge('worker_database_up', '1 while the database answers this worker, else 0.')
 
   constructor(options: QueueMetricsOptions) {
     this.options = options
@@ -170,17 +164,8 @@ export class QueueMetrics {
 
   /** Prometheus' text. A database that does not answer costs the queue's gauges only. */
   async text(): Promise<string> {
-    this.showWorker()
     await this.showQueue()
     return this.registry.metrics()
-  }
-
-  private showWorker(): void {
-    const status = this.options.status()
-    if (!status) return
-    this.slots.set(status.slots)
-    this.running.set(status.running)
-    this.databaseUp.set(status.database === 'ok' ? 1 : 0)
   }
 
   private async showQueue(): Promise<void> {
