@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/index.ts'
 import { HandlerThreadLink } from './handler-thread-link.ts'
-import type { FromThread } from './protocol.ts'
+import { threadLimits, type FromThread } from './protocol.ts'
 
 export interface HandlerDescription {
   readonly type: string
@@ -26,8 +26,6 @@ export interface DescribeRequest {
   readonly clock: Clock
 }
 
-/** For one file to load. */
-const loadMs = 10_000
 const memoryMb = 256
 
 /** Reads handler files in a thread. One that hangs, crashes or exits while it loads is broken, and the others are read without it. */
@@ -62,7 +60,7 @@ async function describeOnce({ builtIn, files, cacheDir, clock }: DescribeRequest
     const restartTimer = (): void => {
       timer.abort()
       timer = new AbortController()
-      clock.sleep(loadMs, timer.signal).then(
+      clock.sleep(threadLimits.loadMs, timer.signal).then(
         () => void link.terminate(),
         () => undefined
       )

@@ -20,7 +20,7 @@ import { handlerThreadFile } from './thread-file.ts'
 
 /** Why a thread is gone. */
 export interface ThreadEnd {
-  readonly code: 'HANDLER_CRASHED' | 'OUT_OF_MEMORY'
+  readonly code: 'HANDLER_CRASHED' | 'OUT_OF_MEMORY' | 'HANDLER_LOAD_FAILED'
   readonly message: string
 }
 
@@ -125,8 +125,9 @@ export class HandlerThreadLink {
     await this.worker.terminate()
   }
 
-  /** Ends the thread whatever it does; `ended` follows. */
-  async terminate(): Promise<void> {
+  /** Ends the thread whatever it does; `ended` follows, with `why` when there is nothing else to say. */
+  async terminate(why?: ThreadEnd): Promise<void> {
+    this.failure ??= why
     await this.worker.terminate()
   }
 

@@ -26,7 +26,7 @@ function start(): void {
     artifactDir: config.artifactDir,
     clock: systemClock,
     errors: new ErrorClassifier(config.errorRules),
-    handlerOf: openHandlers(config.builtIn, config.fileOfType, load)
+    handlerOf: openHandlers(config.builtIn, config.fileOfType, watched(link, load))
   })
   process.on('uncaughtException', (error) => runner.onStrayError(error))
   process.on('unhandledRejection', (reason) => runner.onStrayError(reason))
@@ -38,6 +38,18 @@ function start(): void {
     else link.refuse(message.request, message.code, message.message)
   })
   link.tell({ kind: 'ready' })
+}
+
+/** The worker ends a thread whose file does not finish loading. */
+function watched(link: WorkerLink, load: (file: string) => Promise<Handler[]>): (file: string) => Promise<Handler[]> {
+  return async (file) => {
+    link.tell({ kind: 'loading', file })
+    try {
+      return await load(file)
+    } finally {
+      link.tell({ kind: 'loaded', file })
+    }
+  }
 }
 
 /** A user's file is loaded with the first task of its type. */

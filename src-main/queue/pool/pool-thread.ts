@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/index.ts'
 import { HandlerThreadLink, type ThreadEnd, type ThreadStart } from './handler-thread-link.ts'
 import type { InterruptReason } from './handler.ts'
 import type { JobEnd, PoolJob } from './pool-job.ts'
-import { handoverWrap, type FromThread } from './protocol.ts'
+import { handoverWrap, threadLimits, type FromThread } from './protocol.ts'
 import type { ThreadView } from './thread-need.ts'
 
 /** What a running handler asks the worker to do; `reply` or `refuse` answers those that wait. */
@@ -41,6 +41,8 @@ export class PoolThread implements ThreadView {
   private readonly listener: PoolThreadListener
   private readonly jobs = new Map<number, PoolJob>()
   private nextHandover = 1
+  /** Ends the wait for a handler file. */
+  private loading: AbortController | undefined
 
   constructor(start: ThreadStart, clock: Clock, listener: PoolThreadListener) {
     this.clock = clock
@@ -125,6 +127,8 @@ export class PoolThread implements ThreadView {
       return this.listener.threadReady(this)
     }
     if (message.kind === 'tainted') return this.onTainted(message.message)
+    if (message.kind === 'loading') return this.watchLoading(message.file)
+    if (message.kind === 'loaded') return this.loading?.abort()
     if (!('handover' in message)) return
     const job = this.jobs.get(message.handover)
     if (!job) return
@@ -141,6 +145,16 @@ export class PoolThread implements ThreadView {
     this.turnAt = this.lastSignAt
     this.listener.jobEnded(job, message.outcome, message.durationMs)
     this.afterRemoval()
+  }
+
+  /** From outside: a file may compute for ever. */
+  private watchLoading(file: string): void {
+    this.loading = new AbortController()
+    const end = { code: 'HANDLER_LOAD_FAILED', message: `${file} does not finish loading.` } as const
+    this.clock.sleep(threadLimits.loadMs, this.loading.signal).then(
+      () => void this.link.terminate(end),
+      () => undefined
+    )
   }
 
   private onTainted(message: string): void {
@@ -163,6 +177,7 @@ export class PoolThread implements ThreadView {
   }
 
   private close(end: ThreadEnd): void {
+    this.loading?.abort()
     this.retired = true
     const unstarted = [...this.jobs.values()].filter((job) => this.withdraw(job))
     const begun = [...this.jobs.values()]

@@ -11,6 +11,8 @@ export const threadLimits = {
   /** Tasks that a thread holds at most, the running one included. */
   batch: 32,
   artifacts: 20,
+  /** For one handler file. */
+  loadMs: 10_000,
   rowsPerInsert: 1_000,
   rowBytes: 65_536,
   logLinesPerWindow: 200,
@@ -104,6 +106,8 @@ export const fromThread = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('tainted'), message: z.string() }),
   // reading handler files
   z.object({ kind: z.literal('loading'), file: z.string() }),
+  /** In mode `run`, also when it failed. */
+  z.object({ kind: z.literal('loaded'), file: z.string() }),
   z.object({
     kind: z.literal('described'),
     file: z.string().nullable(),

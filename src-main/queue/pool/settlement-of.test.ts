@@ -13,6 +13,7 @@ const threw: JobEnd = {
 const stopped: JobEnd = { ...threw, interrupted: true, error: { code: 'ABORTED', message: '', class: 'retryable' } }
 const crashed: JobEnd = { status: 'thread-ended', end: { code: 'HANDLER_CRASHED', message: 'gone' } }
 const outOfMemory: JobEnd = { status: 'thread-ended', end: { code: 'OUT_OF_MEMORY', message: 'full' } }
+const stuckFile: JobEnd = { status: 'thread-ended', end: { code: 'HANDLER_LOAD_FAILED', message: 'stuck' } }
 const unstarted: JobEnd = { status: 'unstarted' }
 
 const settle = (end: JobEnd, interrupted?: InterruptReason, changes: Partial<EndedAttempt> = {}) =>
@@ -53,6 +54,7 @@ describe('settlementOf', () => {
   it('names a crash, a full heap and a timeout', () => {
     expect(settle(crashed)).toMatchObject({ error: { code: 'HANDLER_CRASHED', class: 'retryable' } })
     expect(settle(outOfMemory)).toMatchObject({ error: { code: 'OUT_OF_MEMORY', class: 'resource' } })
+    expect(settle(stuckFile)).toMatchObject({ error: { code: 'HANDLER_LOAD_FAILED', class: 'resource' } })
     expect(settle(crashed, 'timeout')).toMatchObject({ error: { code: 'TIMEOUT' } })
     expect(settle(threw, 'timeout')).toMatchObject({ error: { code: 'TIMEOUT' } })
   })

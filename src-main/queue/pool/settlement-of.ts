@@ -17,7 +17,8 @@ export interface EndedAttempt {
 
 /**
  * What the store is told about an ended execution; undefined when the lease is lost and there is nothing to say any more.
- * A value that the handler returned is its real outcome, also after it was asked to stop; so is what it threw for another reason.
+ * A value that the handler returned is its real outcome, also after it was asked to stop; so is what it threw for another reason, but for a
+ * timeout: whatever it throws after that is one.
  */
 export function settlementOf(ended: EndedAttempt): Settlement | undefined {
   const { claimed, end, interrupted, progress, artifacts } = ended
@@ -44,7 +45,7 @@ export function settlementOf(ended: EndedAttempt): Settlement | undefined {
 
 function errorOf(end: Exclude<JobEnd, { status: 'succeeded' | 'unstarted' }>): AttemptError {
   if (end.status === 'failed') return end.error
-  return attemptErrorOf(end.end.code, end.end.message, end.end.code === 'OUT_OF_MEMORY' ? 'resource' : 'retryable')
+  return attemptErrorOf(end.end.code, end.end.message, end.end.code === 'HANDLER_CRASHED' ? 'retryable' : 'resource')
 }
 
 const timeoutError = ({ timeoutMs }: ClaimedTask): AttemptError =>

@@ -1,9 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { defaultRetryPolicy, systemClock } from '../../kernel/index.ts'
 import { ManualClock } from '../manual-clock.fixture.ts'
 import { claimedTask } from './lease.fixture.ts'
+import type { JobEnd } from './pool-job.ts'
+import { threadLimits } from './protocol.ts'
 import { ThreadPool } from './thread-pool.ts'
 
 describe('ThreadPool', () => {
@@ -57,6 +60,41 @@ describe('ThreadPool', () => {
     expect(await ended.promise).toBe('succeeded')
     expect(notes).toEqual([])
     await pool.stop()
+  })
+
+  it.each([
+    ['waits for ever', 'await new Promise(() => undefined)'],
+    ['computes for ever', 'for (;;);']
+  ])('ends the attempt and its thread when a handler file %s instead of loading', async (_how, text) => {
+    const dir = mkdtempSync(join(tmpdir(), 'taskdeck-load-'))
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+    const file = join(dir, 'handler.js')
+    writeFileSync(file, text)
+    const dirs = { artifactDir: dir, cacheDir: join(dir, 'cache') }
+    const config = {
+      mode: 'run' as const,
+      builtIn: true,
+      files: [],
+      fileOfType: { stuck: file },
+      errorRules: [],
+      ...dirs
+    }
+    const ends = [Promise.withResolvers<JobEnd>(), Promise.withResolvers<JobEnd>()] as const
+    const nothing = (): undefined => undefined
+    const pool = new ThreadPool({
+      // The time for a file to load is over as soon as it begins to.
+      clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms === threadLimits.loadMs ? 0 : ms, signal) },
+      ...{ slots: 1, start: { config, memoryMb: 128 }, timeoutGraceMs: 100, watchAll: false },
+      listener: {
+        ...{ started: nothing, request: nothing, note: nothing },
+        ended: ({ claimed }, end) => ends[Number(claimed.fence.taskId)]?.resolve(end)
+      }
+    })
+    onTestFinished(() => pool.stop())
+    pool.submit([claimedTask({ taskId: '0', type: 'stuck' }), claimedTask({ taskId: '1', payload: '{"ms":0}' })])
+    const end = { code: 'HANDLER_LOAD_FAILED', message: expect.stringContaining(file) as string }
+    expect(await ends[0].promise).toEqual({ status: 'thread-ended', end })
+    expect(await ends[1].promise).toMatchObject({ status: 'succeeded' })
   })
 
   it('gives back what has no thread when none starts, has room for nothing, and goes on by itself', async () => {
