@@ -16,6 +16,7 @@ import { LeaseKeeper } from './lease-keeper.ts'
 import { ReportLoop } from './report-loop.ts'
 import { SettlementWriter } from './settlement-writer.ts'
 import { ThreadPool } from './thread-pool.ts'
+import { threadStart } from './thread-start.ts'
 import { Wakeup } from './wakeup.ts'
 import { HookRunner } from './worker-hooks.ts'
 import { withDefaults, type Worker, type WorkerOptions, type WorkerStatus } from './worker-options.ts'
@@ -313,19 +314,7 @@ class PoolWorker implements Worker {
   }
 
   private threadStart(): ThreadStart {
-    const { handlers, artifactDir, threadMemoryMb } = this.options
-    const { errorRules } = this.catalog.reading
-    const own = this.catalog.reading.handlers.flatMap(({ type, file }) =>
-      file === null ? [] : [[type, file] as const]
-    )
-    const fileOfType = Object.fromEntries(own)
-    return {
-      memoryMb: threadMemoryMb,
-      config: {
-        ...{ mode: 'run', builtIn: handlers.builtIn, files: [], fileOfType, artifactDir, cacheDir: this.cacheDir },
-        errorRules: [...errorRules]
-      }
-    }
+    return threadStart({ options: this.options, reading: this.catalog.reading, cacheDir: this.cacheDir })
   }
 
   private report(): WorkerReport {
