@@ -34,8 +34,6 @@ export class PoolThread implements ThreadView {
   /** See `ThreadView`. */
   idleSince: number
   turnAt: number
-  /** Monotonic ms. */
-  readonly startedAt: number
   private readonly link: HandlerThreadLink
   private readonly clock: Clock
   private readonly listener: PoolThreadListener
@@ -47,10 +45,9 @@ export class PoolThread implements ThreadView {
   constructor(start: ThreadStart, clock: Clock, listener: PoolThreadListener) {
     this.clock = clock
     this.listener = listener
-    this.startedAt = clock.monotonic()
-    this.lastSignAt = this.startedAt
-    this.idleSince = this.startedAt
-    this.turnAt = this.startedAt
+    this.lastSignAt = clock.monotonic()
+    this.idleSince = this.lastSignAt
+    this.turnAt = this.lastSignAt
     this.link = new HandlerThreadLink(start, {
       message: (message) => this.receive(message),
       output: (text) => listener.note('info', text, this.first()),

@@ -25,39 +25,46 @@ describe('mayStart', () => {
 })
 
 describe('needsThreadAtOnce', () => {
+  const pace = (meanMs: number, lagMs = 0) => ({ meanMs, lagMs })
+
   it('is so for slow and unknown types, and for quick ones up to one a core', () => {
-    expect(needsThreadAtOnce(threads(8), 5, 2)).toBe(true)
-    expect(needsThreadAtOnce(threads(8), Infinity, 2)).toBe(true)
-    expect(needsThreadAtOnce(threads(1), 1, 2)).toBe(true)
-    expect(needsThreadAtOnce(threads(2), 1, 2)).toBe(false)
+    expect(needsThreadAtOnce(threads(8), pace(5), 2)).toBe(true)
+    expect(needsThreadAtOnce(threads(8), pace(Infinity, 1_000), 2)).toBe(true)
+    expect(needsThreadAtOnce(threads(1), pace(1), 2)).toBe(true)
+    expect(needsThreadAtOnce(threads(2), pace(1), 2)).toBe(false)
+  })
+
+  it('is not so for tasks that take as long as a busy machine lets others run', () => {
+    expect(needsThreadAtOnce(threads(2), pace(30, 10), 2)).toBe(false)
+    expect(needsThreadAtOnce(threads(2), pace(100, 10), 2)).toBe(true)
   })
 })
 
 describe('needsThread', () => {
   const now = 60_000
-  const quick = { now, queuedAt: now - 1_500, meanMs: 1, startMs: 300 }
+  const quick = { now, queuedAt: now - 1_500, meanMs: 1, lagMs: 0 }
 
   it('is not so before a task has waited', () => {
-    expect(needsThread([], { ...quick, queuedAt: now - 10, meanMs: Infinity })).toBe(false)
+    expect(needsThread(threads(2), { ...quick, queuedAt: now - 10, meanMs: Infinity })).toBe(false)
   })
 
   it('is so for a slow type that waits', () => {
     expect(needsThread(threads(2, { turnAt: now }), { ...quick, meanMs: 5 })).toBe(true)
   })
 
-  it('is so for a quick one when each thread is at one task for longer than a start takes', () => {
-    expect(needsThread(threads(2, { turnAt: now - 400 }), quick)).toBe(true)
-    expect(needsThread([thread({ turnAt: now - 400 }), thread({ turnAt: now - 100 })], quick)).toBe(false)
-  })
-
-  it('is not so for a quick one while a thread starts; retired ones do not count', () => {
-    const stuck = thread({ turnAt: now - 400 })
-    expect(needsThread([stuck, thread({ wasReady: false })], quick)).toBe(false)
+  it('is so for a quick one when each thread is stuck in one task; starting and retired ones do not count', () => {
+    const stuck = thread({ turnAt: now - 21 })
+    expect(needsThread([stuck, stuck], quick)).toBe(true)
+    expect(needsThread([stuck, thread({ turnAt: now - 10 })], quick)).toBe(false)
     expect(needsThread([stuck, thread({ turnAt: now, retired: true })], quick)).toBe(true)
+    expect(needsThread([stuck, thread({ turnAt: now, wasReady: false })], quick)).toBe(true)
+    expect(needsThread([thread({ wasReady: false })], quick)).toBe(false)
   })
 
-  it('takes a start that once took half a minute for no measure', () => {
-    expect(needsThread(threads(2, { turnAt: now - 1_100 }), { ...quick, startMs: 30_000 })).toBe(true)
+  it('takes no thread for stuck that a busy machine does not let run', () => {
+    const waiting = threads(2, { turnAt: now - 100 })
+    expect(needsThread(waiting, { ...quick, lagMs: 30 })).toBe(false)
+    expect(needsThread(waiting, { ...quick, lagMs: 10 })).toBe(true)
   })
 })
 

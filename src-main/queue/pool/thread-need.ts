@@ -21,8 +21,11 @@ export interface ThreadBounds {
 export const quickMs = 4
 /** A task that waits this long may get another thread, however quick its type is. */
 const waitMs = 20
-/** A start that took longer was one of a bad moment: tasks do not wait as long for the next. */
-const mostStartMs = 1_000
+/**
+ * On a busy machine everything seems to take as long as others are let run: a quick task, and a thread that is not stuck. How late timers come says how
+ * long that is; so many times that is allowed for.
+ */
+const lagsAllowed = 4
 const idleThreadMs = 60_000
 /** Threads that are kept without need: a worker that gets a few tasks now and then starts none for them. */
 const mostKept = 4
@@ -39,29 +42,33 @@ export function mayStart(
   return starting < atOnce && usable(threads).length < slots
 }
 
-/** For a task that finds no free thread. Quick ones are through before another thread is up: they get one a core. */
-export function needsThreadAtOnce(threads: readonly ThreadView[], meanMs: number, cores: number): boolean {
-  return meanMs > quickMs || threads.length < cores
+/** What is known of a task's type and of the machine. */
+export interface Pace {
+  /** Of the type. */
+  readonly meanMs: number
+  /** How late timers come on average. */
+  readonly lagMs: number
 }
 
-export interface WaitingTask {
+const isQuick = ({ meanMs, lagMs }: Pace): boolean => meanMs <= quickMs + lagsAllowed * lagMs
+
+/** For a task that finds no free thread. Quick ones are through before another thread is up: they get one a core. */
+export function needsThreadAtOnce(threads: readonly ThreadView[], pace: Pace, cores: number): boolean {
+  return !isQuick(pace) || threads.length < cores
+}
+
+export interface WaitingTask extends Pace {
   readonly now: number
   readonly queuedAt: number
-  /** Of its type. */
-  readonly meanMs: number
-  /** How long the last start of a thread took. */
-  readonly startMs: number
 }
 
-/**
- * Whether another thread would help a task that waits. Quick ones wait because the machine is busy, unless each thread is stuck in one task, and
- * longer than a start takes; a start costs as much time as hundreds of them, so one is waited for before the next.
- */
-export function needsThread(threads: readonly ThreadView[], { now, queuedAt, meanMs, startMs }: WaitingTask): boolean {
+/** Whether another thread would help a task that waits. Quick ones wait because the machine is busy, unless each thread is stuck in one task. */
+export function needsThread(threads: readonly ThreadView[], { now, queuedAt, ...pace }: WaitingTask): boolean {
   if (queuedAt >= now - waitMs) return false
-  if (meanMs > quickMs) return true
-  const before = now - Math.max(waitMs, Math.min(startMs, mostStartMs))
-  return usable(threads).every(({ wasReady, turnAt }) => wasReady && turnAt < before)
+  if (!isQuick(pace)) return true
+  const before = now - Math.max(waitMs, lagsAllowed * pace.lagMs)
+  const ready = usable(threads).filter(({ wasReady }) => wasReady)
+  return ready.length > 0 && ready.every(({ turnAt }) => turnAt < before)
 }
 
 /** Idle ones above the slots. */

@@ -7,7 +7,7 @@ import type { InterruptReason } from './handler.ts'
 import { PoolJob, type JobEnd } from './pool-job.ts'
 import { PoolThread, type PoolThreadListener, type ThreadRequest } from './pool-thread.ts'
 import { packSize } from './task-pack.ts'
-import { mayStart, needsThread, needsThreadAtOnce, surplusThreads, unneededThreads } from './thread-need.ts'
+import { mayStart, needsThread, needsThreadAtOnce, surplusThreads, unneededThreads, type Pace } from './thread-need.ts'
 import { TypeDurations } from './type-durations.ts'
 
 export interface ThreadPoolListener {
@@ -54,8 +54,8 @@ export class ThreadPool implements PoolThreadListener {
   private readonly stopped = new AbortController()
   private readonly cores = Math.max(1, availableParallelism())
   private slots: number
-  /** How long the last thread took to be ready. */
-  private startMs = 0
+  /** Running mean of how much later than asked its timer comes, while tasks wait. */
+  private lagMs = 0
   private start: ThreadStart
   private watching = false
   private watchingHeaps = false
@@ -146,7 +146,6 @@ export class ThreadPool implements PoolThreadListener {
   threadReady(thread: PoolThread): void {
     this.startBackoff.reset()
     this.startsFail = false
-    this.startMs = this.options.clock.monotonic() - thread.startedAt
     this.idle.push(thread)
     this.dispatch()
   }
@@ -220,8 +219,7 @@ export class ThreadPool implements PoolThreadListener {
       if (pack.length > 1) void this.watchStalls()
     }
     const next = this.queue[0]
-    const meanMs = next && this.durations.meanMs(next.claimed.type)
-    const isNeeded = meanMs !== undefined && needsThreadAtOnce([...this.threads], meanMs, this.cores)
+    const isNeeded = next !== undefined && needsThreadAtOnce([...this.threads], this.paceOf(next), this.cores)
     if (isNeeded || this.startsFail) this.startThread()
     if (next) void this.watchStalls()
   }
@@ -254,7 +252,10 @@ export class ThreadPool implements PoolThreadListener {
     this.watching = true
     try {
       while (this.queuedCount > 0) {
+        const from = this.options.clock.monotonic()
         await this.options.clock.sleep(stallMs, this.stopped.signal)
+        const lateMs = Math.max(0, this.options.clock.monotonic() - from - stallMs)
+        this.lagMs = this.lagMs * 0.8 + lateMs * 0.2
         this.relieve()
       }
     } catch {
@@ -271,8 +272,11 @@ export class ThreadPool implements PoolThreadListener {
     if (stalled.length > 0) this.dispatch()
     const next = this.queue[0]
     if (!next) return
-    const waiting = { now, queuedAt: next.queuedAt, meanMs: this.durations.meanMs(next.claimed.type) }
-    if (needsThread([...this.threads], { ...waiting, startMs: this.startMs })) this.startThread()
+    if (needsThread([...this.threads], { now, queuedAt: next.queuedAt, ...this.paceOf(next) })) this.startThread()
+  }
+
+  private paceOf({ claimed }: PoolJob): Pace {
+    return { meanMs: this.durations.meanMs(claimed.type), lagMs: this.lagMs }
   }
 
   /** From the first thread on: a pool that never had one is not stopped either. */
