@@ -5,11 +5,12 @@ import type { TestMariaDb } from '../support/mariadb.ts'
 import { check, eventsOf, type Violation } from './checker.ts'
 import { readHistory } from './client-history.ts'
 import type { Evidence } from './evidence.ts'
-import { injections, withoutFakeTime, type FaultId, type Injection } from './injections/index.ts'
-import { stepDatabaseClock } from './scenarios/database-clock.ts'
-import { cutMigrations } from './scenarios/migration-power-cut.ts'
+import { injections, type FaultId, type Injection } from './injections/index.ts'
 import { readRecord } from './handler-parts/first-time.ts'
+import { Feeder } from './feeder.ts'
 import { FleetGauge, type FleetFigures } from './fleet-gauge.ts'
+import { runOutside } from './run-outside.ts'
+import { add, type Tally } from './tally.ts'
 import { collectEvidence, countTicks } from './witness.ts'
 import { limitedType } from './producer.ts'
 import { boundedType } from './quota-pressure.ts'
@@ -53,7 +54,7 @@ export interface MatrixResult {
   readonly unknownSubmissions: number
   readonly quotaRefusals: number
   readonly lostLeases: number
-  /** By kind. */
+  /** By kind, and by form where a kind has several: `F4 lost-commit-reply`. */
   readonly injected: Readonly<Record<string, number>>
   /** Tasks at whose death point the process was killed, or that ended their thread: by name of the point or the crash. */
   readonly hurt: Readonly<Record<string, number>>
@@ -138,69 +139,6 @@ export async function runMatrix(server: TestMariaDb, options: MatrixOptions): Pr
   }
 }
 
-interface Tally {
-  readonly injected: Map<string, number>
-  readonly notRun: Record<string, string>
-}
-
-const add = ({ injected }: Tally, id: string, count: number): void =>
-  void injected.set(id, (injected.get(id) ?? 0) + count)
-
-interface Outside {
-  readonly problems: string[]
-  readonly violations: Violation[]
-  /** Events of the first of them. */
-  first: readonly string[] | undefined
-  events: number
-}
-
-/** Those that need a server or a database of their own. */
-async function runOutside(
-  server: TestMariaDb,
-  wanted: ReadonlySet<FaultId>,
-  options: MatrixOptions,
-  tally: Tally
-): Promise<Outside> {
-  const outside: Outside = { problems: [], violations: [], first: undefined, events: 0 }
-  // Side by side: they share nothing, and each waits for most of its time. Both end before a failure is told: whoever hears of it
-  // stops the server, and what that does to the other one would stand in front of the cause.
-  const ends = await Promise.allSettled([
-    wanted.has('F13') && cutOutside(server, options, tally, outside),
-    wanted.has('F9') && stepOutside(options, tally, outside)
-  ])
-  const failed = ends.find((end) => end.status === 'rejected')
-  if (failed) throw failed.reason
-  return outside
-}
-
-async function cutOutside(server: TestMariaDb, options: MatrixOptions, tally: Tally, outside: Outside): Promise<void> {
-  const { migrationCuts: cuts, databaseCuts, seed } = options
-  options.say('F13: migrations are cut')
-  const result = await cutMigrations(server, { cuts, databaseCuts, seed })
-  add(tally, 'F13', result.injected)
-  outside.problems.push(...result.problems)
-}
-
-async function stepOutside(options: MatrixOptions, tally: Tally, outside: Outside): Promise<void> {
-  const reason = withoutFakeTime()
-  if (reason !== undefined) {
-    tally.notRun['F9'] = reason
-    return
-  }
-  options.say('F9: the clock of a database steps')
-  const result = await stepDatabaseClock({
-    leaseMs: options.leaseMs,
-    seed: options.seed,
-    tasks: 40,
-    deadlineMs: 60_000
-  })
-  add(tally, 'F9', result.injected)
-  outside.problems.push(...result.problems)
-  outside.violations.push(...result.violations)
-  outside.events += result.events
-  if (result.violations.length > 0) outside.first = result.first
-}
-
 /** In rounds: each kind once a round, in an order of the seed's, until the tasks have ended or the time is over. */
 async function inject(
   world: World,
@@ -231,7 +169,7 @@ async function inject(
   for (const [id, count] of Object.entries(world.producer.counts)) if (count > 0) add(tally, id, count)
 }
 
-async function injectOnce(world: World, injection: Injection): Promise<number> {
+async function injectOnce(world: World, injection: Injection): ReturnType<Injection['inject']> {
   try {
     return await injection.inject(world)
   } catch (error) {
@@ -239,38 +177,6 @@ async function injectOnce(world: World, injection: Injection): Promise<number> {
     return 0
   }
 }
-
-/** Keeps tasks waiting while faults are injected: a fault on an idle queue would prove nothing. */
-class Feeder {
-  private readonly world: World
-  private left: number
-
-  constructor(world: World, tasks: number) {
-    this.world = world
-    this.left = tasks
-  }
-
-  async feed(): Promise<void> {
-    const open = await this.world.unfinished()
-    const wanted = this.left > 0 ? Math.min(this.left, mostWaiting) : fewestWaiting
-    if (open >= wanted) return
-    this.left -= wanted - open
-    await this.world.producer.submit(wanted - open)
-  }
-
-  /** What is still to be submitted when the time for faults is over. */
-  async finish(): Promise<void> {
-    if (this.left > 0) await this.world.producer.submit(this.left)
-    this.left = 0
-  }
-
-  async isDone(): Promise<boolean> {
-    return this.left <= 0 && (await this.world.unfinished()) === 0
-  }
-}
-
-const mostWaiting = 5_000
-const fewestWaiting = 50
 
 /** How long everything took to end after the last fault had healed. */
 async function drain(world: World, { drainMs, workers, say }: MatrixOptions): Promise<number> {

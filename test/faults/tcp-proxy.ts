@@ -16,6 +16,11 @@ export type Strike =
   /** The same of a COMMIT. */
   | 'lost-commit-reply'
 
+interface Armed {
+  readonly strike: Strike
+  readonly struck: () => void
+}
+
 /** A link to one database server that a fault run can delay, silence in either direction, and cut at chosen places. */
 export class TcpProxy {
   readonly port: number
@@ -24,7 +29,8 @@ export class TcpProxy {
   private readonly server: Server
   private readonly links = new Set<Link>()
   private readonly silenced = new Set<Direction>()
-  private armed: { strike: Strike; struck: () => void } | undefined
+  /** In the order in which they came: each waits for traffic that it fits. */
+  private readonly armed = new Set<Armed>()
   private onCommit: (() => void) | undefined
 
   private constructor(server: Server, target: { host: string; port: number }) {
@@ -61,18 +67,23 @@ export class TcpProxy {
   /** Resolves to whether it struck within `ms`. */
   async strike(strike: Strike, ms: number): Promise<boolean> {
     if (strike === 'reset' || strike === 'end') {
+      if (this.links.size === 0) await this.nextLink(ms)
+      const hasLinks = this.links.size > 0
       for (const link of this.links) link.cut(strike)
-      return true
+      return hasLinks
     }
-    let timer: NodeJS.Timeout | undefined
-    const struck = new Promise<boolean>((resolve) => {
-      this.armed = { strike, struck: () => resolve(true) }
-      timer = setTimeout(() => resolve(false), ms)
-    })
-    const result = await struck
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const armed: Armed = { strike, struck: () => resolve(true) }
+    this.armed.add(armed)
+    const timer = setTimeout(() => resolve(false), ms)
+    const struck = await promise
     clearTimeout(timer)
-    this.armed = undefined
-    return result
+    this.armed.delete(armed)
+    return struck
+  }
+
+  private async nextLink(ms: number): Promise<void> {
+    await once(this.server, 'connection', { signal: AbortSignal.timeout(ms) }).catch(() => undefined)
   }
 
   /** Resolves to true in the moment in which a COMMIT has been sent on; false after `ms` without one. */
@@ -90,13 +101,11 @@ export class TcpProxy {
 
   /** Asked by a link for each chunk from the client. */
   fate(chunk: Buffer): Strike | undefined {
-    if (!this.armed) return undefined
-    const { strike, struck } = this.armed
-    if (strike === 'lost-commit-reply' && !isCommit(chunk)) return undefined
-    if (chunk.length < 12) return undefined
-    this.armed = undefined
-    struck()
-    return strike
+    const fitting = [...this.armed].find(({ strike }) => (strike === 'lost-commit-reply' ? isCommit : isRequest)(chunk))
+    if (!fitting) return undefined
+    this.armed.delete(fitting)
+    fitting.struck()
+    return fitting.strike
   }
 
   sentOn(chunk: Buffer): void {
@@ -112,6 +121,9 @@ export class TcpProxy {
 
 /** COM_QUERY "COMMIT": what our sessions send. */
 const isCommit = (chunk: Buffer): boolean => chunk.includes('\u0003COMMIT')
+
+/** COM_QUIT (5 bytes) and COM_STMT_CLOSE (9) have no reply that could be lost; the shortest statement of ours is COMMIT (11). */
+const isRequest = (chunk: Buffer): boolean => chunk.length > 9
 
 type Parcel = Buffer | 'end'
 

@@ -5,8 +5,8 @@ import type { World } from '../world.ts'
 /** One kind of fault of RELIABILITY's matrix that is done to a running fleet. */
 export interface Injection {
   readonly id: FaultId
-  /** Resolves when it was injected (it may heal later: `world.heal`) to how often it happened. */
-  inject(world: World): Promise<number>
+  /** Resolves when it was injected (it may heal later: `world.heal`) to how often it happened, or how often each form of it. */
+  inject(world: World): Promise<number | Readonly<Record<string, number>>>
   /** Why it cannot run here. */
   readonly unable?: () => string | undefined
 }

@@ -3,23 +3,32 @@ import type { World } from '../world.ts'
 import type { Injection } from './injection.ts'
 
 const strikes: readonly Strike[] = ['reset', 'end', 'half-request', 'lost-reply', 'lost-commit-reply']
-/** How long a strike waits for the traffic that it needs (ms). */
-const patienceMs = 3_000
+/** How long a strike waits for the traffic that it needs (ms), and on how many links in turn: a process may die while it is waited for. */
+const patienceMs = 5_000
+const mostTries = 3
 
-/** F4: each way of cutting a link, on a worker's and, for what doubles submissions, on the producer's. */
+/** F4: each way of cutting a link, on a worker's and, for what doubles submissions, on the producer's. Each must happen. */
 export const cutLinks: Injection = {
   id: 'F4',
   async inject(world) {
-    const hits: Promise<boolean>[] = []
-    for (const strike of strikes) {
-      const victim = await world.victim()
-      if (victim) hits.push(victim.proxy.strike(strike, patienceMs))
-    }
-    const lost = world.producer.proxy.strike('lost-commit-reply', patienceMs)
-    await world.producer.submit(10)
-    const struck = await Promise.all([...hits, lost])
-    return struck.filter(Boolean).length
+    const ofWorkers = strikes.map(async (strike) => [strike, await strikeWorker(world, strike)] as const)
+    const ofProducer = await strikeProducer(world)
+    return Object.fromEntries([...(await Promise.all(ofWorkers)), ['lost-commit-reply of the producer', ofProducer]])
   }
+}
+
+async function strikeWorker(world: World, strike: Strike): Promise<number> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const victim = await world.victim()
+    if (victim && (await victim.proxy.strike(strike, patienceMs))) return 1
+  }
+  return 0
+}
+
+async function strikeProducer({ producer }: World): Promise<number> {
+  const struck = producer.proxy.strike('lost-commit-reply', patienceMs)
+  await producer.submit(10)
+  return (await struck) ? 1 : 0
 }
 
 /** F5: silence in both directions for three leases; then everything that was held back arrives. */
