@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { TaskState } from '../../src-main/kernel/index.ts'
 import { check, eventsOf } from './checker.ts'
 import { toHistory, type HistoryLine, type ShortFence } from './client-history.ts'
-import type { Evidence, FinalTask, WitnessEvent } from './evidence.ts'
+import type { Evidence, FinalTask, Span, WitnessEvent } from './evidence.ts'
 
 type Attempts = readonly [before: number, after: number]
 
@@ -15,6 +15,7 @@ const event = (
   more: Partial<WitnessEvent> = {}
 ): WitnessEvent => ({
   seq,
+  atMs: 100_000 + seq,
   taskId: '1',
   type: 't',
   owner: 'o',
@@ -149,6 +150,20 @@ describe('the checker finds', () => {
     expect(rules({ ...sound, final: stray, effects, unknown: ['n9'] })).toEqual([])
     const twice = new Map([...stray, ['10', final('SUCCESS', 0, { title: 'n9' })] as const])
     expect(rules({ ...sound, final: twice, effects, unknown: ['n9'] })).toContain('I1')
+  })
+
+  it('a recovery that comes late, without the time in which nobody could recover anything', () => {
+    const late = (overMs: number, ...outages: Span[]): string[] => {
+      const event = { leaseOverMs: overMs, atMs: 100_000 }
+      return rules({ ...withEvent(3, event), recovery: { withinMs: 3_000, outages } })
+    }
+    expect(late(3_000)).toEqual([])
+    expect(late(3_001)).toEqual(['I2'])
+    expect(late(5_000, { fromMs: 90_000, toMs: 97_000 })).toEqual([])
+    expect(late(5_000, { fromMs: 98_500, toMs: 101_000 }, { fromMs: 96_000, toMs: 97_000 })).toEqual([])
+    const overlapping = { fromMs: 96_000, toMs: 97_500 }
+    expect(late(5_000, overlapping, overlapping, { fromMs: 96_500, toMs: 97_000 })).toEqual(['I2'])
+    expect(late(5_000, { fromMs: 90_000, toMs: 95_000 }, { fromMs: 100_000, toMs: 109_000 })).toEqual(['I2'])
   })
 
   it('a missing and a doubled attempt row', () => {

@@ -1,6 +1,7 @@
 import { isTerminal, transitions, type TaskState } from '../../src-main/kernel/index.ts'
 import { checkClients } from './check-clients.ts'
 import { checkEndState } from './check-end-state.ts'
+import { checkRecovery } from './check-recovery.ts'
 import { checkRetryDelay } from './check-retry-delay.ts'
 import type { Evidence, Limits, WitnessEvent } from './evidence.ts'
 
@@ -46,7 +47,7 @@ export function eventsOf(violation: Violation, evidence: Evidence): string[] {
   return evidence.events.filter((event) => event.taskId === violation.taskId).map(describeEvent)
 }
 
-export const describeEvent = (event: WitnessEvent): string =>
+const describeEvent = (event: WitnessEvent): string =>
   `#${event.seq} ${event.from ?? '-'}>${event.to} attempt ${event.attemptBefore}>${event.attemptAfter} by ${event.account}${event.leaseExpired ? ', lease expired' : ''}`
 
 /** The model: one task at a time, in the order of the witness. */
@@ -109,8 +110,15 @@ class Replay {
     }
     const owner = this.holder.get(event.taskId)
     if (owner === event.account) return
-    if (event.leaseExpired && recoveredTo.includes(event.to)) this.recoveredAfterMs.push(event.leaseOverMs ?? 0)
+    if (event.leaseExpired && recoveredTo.includes(event.to)) this.recovered(event)
     else this.report('I4', event, `ended by another process than its holder ${owner ?? 'nobody'}`)
+  }
+
+  private recovered(event: WitnessEvent): void {
+    this.recoveredAfterMs.push(event.leaseOverMs ?? 0)
+    const { recovery } = this.evidence
+    const late = recovery && checkRecovery(event, recovery)
+    if (late !== undefined) this.report('I2', event, late)
   }
 
   /** The witness records a renewal, progress or a checkpoint only when another account than the holder's wrote it. */

@@ -4,6 +4,8 @@ import type { ClientHistory } from './client-history.ts'
 /** One row of the witness: written by a trigger in the transaction of the change, so its order is the true one. */
 export interface WitnessEvent {
   readonly seq: number
+  /** By the database's clock. */
+  readonly atMs: number
   readonly taskId: string
   readonly type: string
   readonly owner: string
@@ -63,6 +65,18 @@ export interface Limits {
   readonly unfinished?: Readonly<Record<string, number>>
 }
 
+/** From one moment to another (ms since 1970). */
+export interface Span {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** How long after the end of its lease a lost attempt is recovered at the latest, without the time in which nobody could. */
+export interface RecoveryPromise {
+  readonly withinMs: number
+  readonly outages: readonly Span[]
+}
+
 export interface Evidence {
   /** Ids that were given out for a submission. */
   readonly submitted: readonly string[]
@@ -81,6 +95,8 @@ export interface Evidence {
   /** What every claim must have been given (ms). */
   readonly leaseMs?: number
   readonly limits?: Limits
+  /** Absent where time proves nothing. */
+  readonly recovery?: RecoveryPromise
   /** Accounts of people and tests, whose changes no fence governs. */
   readonly operators: readonly string[]
 }

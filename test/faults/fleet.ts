@@ -23,6 +23,8 @@ export interface FleetOptions {
   readonly graceMs: number
   /** For the processes' output and histories. */
   readonly folder: string
+  /** After `members` has changed. */
+  readonly onChange: () => void
   /** An engine broken on purpose (mutants/mutants.ts). */
   readonly mutant: string | null
 }
@@ -76,6 +78,7 @@ export class Fleet {
     const late = (): Error => new Error(`${member.account} did not start: see ${this.logFile}`)
     await withDeadline(systemClock, startDeadlineMs, Promise.race([ready, early]), late)
     if (member.process.exitCode === null && member.process.signalCode === null) this.members.push(member)
+    this.options.onChange()
     return member
   }
 
@@ -135,6 +138,7 @@ export class Fleet {
   private ended(member: FleetMember, code: number | null): void {
     const index = this.members.indexOf(member)
     if (index >= 0) this.members.splice(index, 1)
+    this.options.onChange()
     void member.proxy.close()
     // Killed by a signal: by the run, or by itself at a point that a payload names.
     if (code !== null && code !== 0 && !this.expected.has(member.account))

@@ -14,7 +14,7 @@ import { add, type Tally } from './tally.ts'
 import { collectEvidence, countTicks } from './witness.ts'
 import { limitedType } from './producer.ts'
 import { boundedType } from './quota-pressure.ts'
-import { runLimits, tick, World } from './world.ts'
+import { recoveryWithinMs, runLimits, tick, World } from './world.ts'
 
 export interface MatrixOptions {
   readonly tasks: number
@@ -205,6 +205,7 @@ async function gather(world: World, { leaseMs, limited }: MatrixOptions): Promis
     expected: producer.expected,
     history: readHistory(fleet.histories),
     leaseMs,
+    recovery: { withinMs: recoveryWithinMs(leaseMs), outages: world.outages.spans },
     operators: ['test']
   }
 }

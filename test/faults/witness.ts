@@ -84,7 +84,11 @@ async function readAll(connection: Connection, select: string, key: string): Pro
 export type DatabaseEvidence = Pick<Evidence, 'final' | 'events' | 'attempts'>
 
 export async function collectEvidence(connection: Connection): Promise<DatabaseEvidence> {
-  const events = await readAll(connection, 'SELECT * FROM witness', 'seq')
+  const events = await readAll(
+    connection,
+    "SELECT *, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', at) AS at_us FROM witness",
+    'seq'
+  )
   const tasks = await readAll(
     connection,
     'SELECT id, type, state, attempt, attempts_used, max_attempts, retry_policy, title FROM taskdeck_task',
@@ -126,6 +130,7 @@ const inMs = (us: string | number | null | undefined): number | null =>
 
 const toEvent = (row: Row): WitnessEvent => ({
   seq: Number(row['seq']),
+  atMs: Number(row['at_us']) / 1_000,
   taskId: String(row['task_id']),
   type: String(row['type']),
   owner: String(row['owner']),

@@ -7,6 +7,7 @@ import type { ScheduleInput } from '../../src-main/kernel/index.ts'
 import type { TestMariaDb } from '../support/mariadb.ts'
 import { openTestQueue } from '../support/open-queue.ts'
 import { Fleet, type FleetMember } from './fleet.ts'
+import { Outages } from './outages.ts'
 import { limitedType, Producer, type Mix } from './producer.ts'
 import { boundedType, QuotaPressure } from './quota-pressure.ts'
 import { seededRandom, type SeededRandom } from './seeded-random.ts'
@@ -24,11 +25,19 @@ export interface WorldOptions {
   readonly mutant: string | null
 }
 
-/** How often the workers look for expired leases; two of these and a lease bound every recovery. */
-export const sweepMs = 500
+/** How often the workers look for expired leases. */
+const sweepMs = 500
+/** What a busy machine may take for what takes no time. */
+const busyMs = 10_000
 const graceMs = 5_000
 /** So few that the fleet is at them most of the time. */
 export const runLimits = { types: { [limitedType]: 2 }, owners: { o1: 3 }, unfinished: { [boundedType]: 4 } }
+
+/**
+ * A lost attempt is recovered at most so long after its lease, outages not counted: two sweeps, and the two leases for which a process that is
+ * frozen or silent in the middle of a transaction keeps its rows locked.
+ */
+export const recoveryWithinMs = (leaseMs: number): number => 2 * sweepMs + 2 * leaseMs + busyMs
 
 /** F11: every worker is a scheduler too. */
 export const tick = 'tick'
@@ -48,6 +57,7 @@ export class World {
   readonly random: SeededRandom
   readonly folder = mkdtempSync(join(tmpdir(), 'taskdeck-faults-'))
   readonly problems: string[] = []
+  readonly outages = new Outages()
   fleet!: Fleet
   producer!: Producer
   quotaPressure!: QuotaPressure
@@ -88,6 +98,7 @@ export class World {
       recoverMs: sweepMs,
       graceMs,
       folder: this.folder,
+      onChange: () => this.noticeFleet(),
       mutant: options.mutant
     })
     this.producer = await Producer.open(url, this.random, options.mix)
@@ -164,11 +175,17 @@ export class World {
   /** Keeps other faults off the process until `ms` have passed and `cure` has run. */
   afflict(member: FleetMember, ms: number, cure: () => void): void {
     this.afflicted.add(member)
+    this.noticeFleet()
     const over = sleep(ms).then(() => {
       cure()
       this.afflicted.delete(member)
+      this.noticeFleet()
     })
     this.heal(over)
+  }
+
+  private noticeFleet(): void {
+    this.outages.set(this.fleet, !this.fleet.members.some((member) => !this.afflicted.has(member)))
   }
 
   /** Goes on in the background: faults may overlap. Its failure is the run's. */

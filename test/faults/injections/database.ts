@@ -11,10 +11,12 @@ export const killDatabase: Injection = {
   async inject(world) {
     const victim = await world.victim()
     if (victim && world.random.next() < 0.5) await victim.proxy.nextCommit(2_000)
-    await world.server.kill9()
-    await sleep(downMs)
-    await world.server.restart()
-    await world.reconnect()
+    await world.outages.during(async () => {
+      await world.server.kill9()
+      await sleep(downMs)
+      await world.server.restart()
+      await world.reconnect()
+    })
     return 1
   }
 }
@@ -33,13 +35,17 @@ export const troubleStatements: Injection = {
       victim.proxy.latencyMs = 40
       world.afflict(victim, 2_000, () => (victim.proxy.latencyMs = 0))
     }
-    world.heal(holdRows(world))
-    for (const errno of world.random.shuffled(refusals)) {
-      await world.admin.query(`INSERT INTO fault_switch (errno, chance) VALUES (${errno}, ${refusedShare})`)
-      await sleep(refusalMs)
-      await world.admin.query('DELETE FROM fault_switch')
-    }
+    world.heal(world.outages.during(() => holdRows(world)))
+    await world.outages.during(() => refuse(world))
     return refusals.length + (victim ? 2 : 1)
+  }
+}
+
+async function refuse({ admin, random }: World): Promise<void> {
+  for (const errno of random.shuffled(refusals)) {
+    await admin.query(`INSERT INTO fault_switch (errno, chance) VALUES (${errno}, ${refusedShare})`)
+    await sleep(refusalMs)
+    await admin.query('DELETE FROM fault_switch')
   }
 }
 
@@ -69,10 +75,12 @@ const isConnectionEnd = (error: unknown): boolean =>
 export const failOver: Injection = {
   id: 'F17',
   async inject(world) {
-    await world.admin.query('SET GLOBAL read_only = 1')
-    await killConnections(world.admin)
-    await sleep(2_500)
-    await world.admin.query('SET GLOBAL read_only = 0')
+    await world.outages.during(async () => {
+      await world.admin.query('SET GLOBAL read_only = 1')
+      await killConnections(world.admin)
+      await sleep(2_500)
+      await world.admin.query('SET GLOBAL read_only = 0')
+    })
     return 1
   }
 }

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest'
 import { deadLetterFilter, type Fence, type RetryPolicy, type SqlDatabase } from '../../../src-main/kernel/index.ts'
 import type { TaskStore } from '../../../src-main/queue/task-store.ts'
+import { startWorkerProcess } from '../../integration/pool-support/worker-process.ts'
 import { Arena, leaseMs, type Contender } from '../mutants/arena.ts'
 import { watching } from '../mutants/watching.ts'
 
@@ -28,6 +29,46 @@ it('FAULTS 17: a task that loses its lease on every attempt is kept as a dead le
   expect(task?.attempts.map(({ outcome }) => outcome)).toEqual(['LEASE_EXPIRED', 'LEASE_EXPIRED', 'LEASE_EXPIRED'])
   const { rows } = await worker.store.deadLetters(deadLetterFilter.parse({}), 10, null)
   expect(rows).toMatchObject([{ taskId, attempt: 3, reason: 'EXHAUSTED', lastError: { code: 'LEASE_EXPIRED' } }])
+})
+
+it('FAULTS 18: what a killed worker process held is recovered within its lease and a sweep, and claimed again', async () => {
+  const short = { leaseMs: 2_000, sweepMs: 300 }
+  const busyMs = 15_000
+  const start = (id: string): ReturnType<typeof startWorkerProcess> => {
+    const times = ['--lease-ms', String(short.leaseMs), '--recover-ms', String(short.sweepMs), '--grace-ms', '500']
+    return startWorkerProcess(arena.url, '--id', id, '--concurrency', '1', '--poll-ms', '50', ...times)
+  }
+  const producer = await arena.contender('p1')
+  const [taskId = ''] = await arena.submit(producer.store, 1, {
+    type: 'sleep',
+    payload: '{"ms":600000}',
+    retryPolicy: { kind: 'list', delaysMs: [0] }
+  })
+  const untilHeldBy = async (workerId: string): Promise<void> => {
+    for (let held = ''; held !== workerId;) held = (await producer.store.get(taskId))?.workerId ?? ''
+  }
+  const killed = start('killed')
+  await untilHeldBy('killed')
+  const living = start('living')
+  await living.untilSays(/started with 1 slot/)
+  killed.child.kill('SIGKILL')
+  await untilHeldBy('living')
+  living.child.kill('SIGTERM')
+  expect(await living.ended).toBe(0)
+
+  const [changes] = await arena.admin.query(
+    `SELECT to_state, worker_after, lease_over_us / 1000 AS over_ms, due_in_us / 1000 AS due_ms
+     FROM witness WHERE NOT (from_state <=> to_state) ORDER BY seq LIMIT 4`
+  )
+  const [submitted, first, recovered, second] = changes as Record<string, unknown>[]
+  expect(submitted).toMatchObject({ to_state: 'QUEUED' })
+  expect(first).toMatchObject({ to_state: 'RUNNING', worker_after: 'killed' })
+  expect(recovered).toMatchObject({ to_state: 'RETRY_WAIT' })
+  expect(second).toMatchObject({ to_state: 'RUNNING', worker_after: 'living' })
+  expect(Number(recovered?.['over_ms'])).toBeGreaterThanOrEqual(0)
+  expect(Number(recovered?.['over_ms'])).toBeLessThan(short.sweepMs + busyMs)
+  // How long it was due by then.
+  expect(-Number(second?.['due_ms'])).toBeLessThan(busyMs)
 })
 
 it('FAULTS 19: a limit of one is free again when its task died on the last attempt', async () => {
