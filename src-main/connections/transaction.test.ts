@@ -98,7 +98,7 @@ describe('runTransaction', () => {
     expect(host.waits).toEqual([5])
   })
 
-  it('runs again after a deadlock at the commit', async () => {
+  it('runs again after a deadlock at the commit (FAULTS 8)', async () => {
     answers.push({ text: 'COMMIT', code: 'DEADLOCK' })
     expect(await runTransaction(host, work, {})).toBe('run 2')
   })

@@ -78,7 +78,7 @@ export function describeFencing(queue: QueueUnderTest): void {
       expect(await queue.count('log')).toBe(0)
     })
 
-    it('settles nothing, whatever the outcome', async () => {
+    it('settles nothing, whatever the outcome (FAULTS 14)', async () => {
       const fence = await make(queue)
       const before = await queue.store.get(fence.taskId)
       const artifacts = [{ name: 'a', contentType: 'b', bytes: 1, host: 'h', path: 'p', expiresInMs: 1_000 }]

@@ -78,7 +78,7 @@ export function describeLimits(queue: QueueUnderTest): void {
   })
 
   describe('limits of running tasks', () => {
-    it('of 1 with 250 tasks and 8 racing claimers: all end, and never are two leased at once', async () => {
+    it('of 1 with 250 tasks and 8 racing claimers: all end, and never are two leased at once (FAULTS 39)', async () => {
       await set({ scope: 'TYPE', name: 't', maxRunning: 1 })
       await submitMany(250)
       const stores = await queue.openMany(8)

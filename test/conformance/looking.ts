@@ -23,7 +23,7 @@ export function describeLooking(queue: QueueUnderTest): void {
       expect(await queue.store.artifact(id, id)).toBeUndefined()
     })
 
-    it.each(payloads)('returns payload %# byte for byte', async (payload) => {
+    it.each(payloads)('returns payload %# byte for byte (FAULTS 49)', async (payload) => {
       const taskId = await queue.submit({ payload })
       expect((await queue.detail(taskId)).payload).toBe(payload)
       const [claimed] = await queue.claim()

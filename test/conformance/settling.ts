@@ -241,7 +241,7 @@ export function describeSettling(queue: QueueUnderTest): void {
       expect(await queue.store.settle([])).toEqual([])
     })
 
-    it.each(oddTexts)('records an error whose text is $name', async ({ text }) => {
+    it.each(oddTexts)('records an error whose text is $name (FAULTS 46)', async ({ text }) => {
       const error: AttemptError = { code: 'E_TEST', message: text, class: 'final' }
       const fence = await queue.running()
       const retried = await queue.running()

@@ -132,7 +132,7 @@ export function describeSubmitting(queue: QueueUnderTest): void {
       expect(before.state).toBe(state)
     })
 
-    it('refuse another payload and name the task', async () => {
+    it('refuse another payload and name the task (FAULTS 41)', async () => {
       const taskId = await queue.submit({ idempotencyKey: 'k', payload: '{"a":1}' })
       const results = await queue.store.submit([
         task({ idempotencyKey: 'k', payload: '{"a":2}' }),

@@ -288,7 +288,7 @@ describe('the connection test', () => {
 })
 
 describe('a server that changes its mind', () => {
-  it('reports read-only, gives up that connection, and writes again when the server does', async () => {
+  it('reports read-only, gives up that connection, and writes again when the server does (FAULTS 44)', async () => {
     await query(plain, "CREATE USER writer@'127.0.0.1' IDENTIFIED BY 'pw'")
     await query(plain, "GRANT SELECT, INSERT, UPDATE, DELETE ON app.* TO writer@'127.0.0.1'")
     await query(plain, 'CREATE TABLE app.note (id INT PRIMARY KEY)')

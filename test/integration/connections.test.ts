@@ -326,7 +326,7 @@ describe('transactions', () => {
     expect((await admin.execute("SELECT id FROM item WHERE id = 77 OR note = 'mine'")).rows).toEqual([])
   })
 
-  it('reports a lock that stays held, after rolling back the whole', async () => {
+  it('reports a lock that stays held, after rolling back the whole (FAULTS 11)', async () => {
     await using(login, { statementTimeoutMs: 2_000 }, async (open) => {
       let release: () => void = () => undefined
       const released = new Promise<void>((resolve) => (release = resolve))

@@ -45,7 +45,7 @@ describe('handlers that misbehave', () => {
     expect(lines.some(({ message }) => message.includes('after the return'))).toBe(true)
   })
 
-  it('in what they throw, log or look for, do no harm', async () => {
+  it('in what they throw, log or look for, do no harm (FAULTS 46)', async () => {
     process.env['TASKDECK_CONNECTION'] = 'mysql://someone:canary@host/db'
     onTestFinished(() => void delete process.env['TASKDECK_CONNECTION'])
     const { store } = await startWorker({ slots: 1 })
@@ -72,7 +72,7 @@ describe('handlers that misbehave', () => {
 })
 
 describe('payloads that are not usable', () => {
-  it('fail at once and for good, and the next task runs', async () => {
+  it('fail at once and for good, and the next task runs (FAULTS 47)', async () => {
     const { store } = await startWorker({ slots: 1, handlers: { builtIn: true, dir: null } })
     const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
     const payloads = ['{bad', '', 'null', '[]', '{"ms":"soon"}', deep, '{"ms":-1}', '{"password":"hunter2" oops']
@@ -88,7 +88,7 @@ describe('payloads that are not usable', () => {
 })
 
 describe('leases', () => {
-  it('outlive a handler that computes for three of them without yielding', async () => {
+  it('outlive a handler that computes for three of them without yielding (FAULTS 16, 23)', async () => {
     const { store } = await startWorker({ slots: 2, leaseMs: 1_000 })
     const [id = ''] = store.submit(task('spin', { ms: 3_100 }))
     await store.untilState(id, 'SUCCESS')
@@ -97,7 +97,7 @@ describe('leases', () => {
     expect(store.renewals).toBeGreaterThanOrEqual(3)
   })
 
-  it('are never more than the slots, whatever the handlers do', async () => {
+  it('are never more than the slots, whatever the handlers do (FAULTS 29)', async () => {
     const { store } = await startWorker({ slots: 3 })
     const ids = store.submit(...Array.from({ length: 60 }, (_, i) => task('sleep', { ms: i % 7 })))
     await store.until(() => ids.every((id) => store.row(id).state === 'SUCCESS'))
@@ -130,7 +130,7 @@ describe('leases', () => {
     await store.untilState(next, 'SUCCESS')
   })
 
-  it('that cannot be renewed stop their handlers before they run out', async () => {
+  it('that cannot be renewed stop their handlers before they run out (FAULTS 24)', async () => {
     const { store, worker } = await startWorker({ slots: 1, leaseMs: 3_000 })
     const notes = join(temporaryDir(), 'notes')
     const [id = ''] = store.submit(task('polite', { file: notes }))

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => queue.close())
 
-it('submits, claims, settles, renews and recovers side by side without deadlocks or lock timeouts, and every attempt is accounted for', async () => {
+it('submits, claims, settles, renews and recovers side by side without deadlocks or lock timeouts, and every attempt is accounted for (FAULTS 1)', async () => {
   const trouble: LockTrouble = { deadlocks: 0, lockTimeouts: 0 }
   const open = async (): Promise<TaskStore> =>
     openMysqlStore({ database: countingTrouble(await queue.connect(2), trouble), clock: systemClock })

@@ -147,7 +147,7 @@ describe('query plans, with 20,000 tasks of four types', () => {
 })
 
 describe('opening', () => {
-  it('is refused without tables, and without the index of the claim, by name', async () => {
+  it('is refused without tables, and without the index of the claim, by name (FAULTS 2)', async () => {
     const other = await MysqlQueue.empty(inject('mariadbUrl'))
     try {
       await expect(other.store()).rejects.toMatchObject({ code: 'SCHEMA_MISSING' })

@@ -116,7 +116,7 @@ describe('bad input', () => {
   })
 })
 
-it('hands back what it runs when it is told to stop', async () => {
+it('hands back what it runs when it is told to stop (FAULTS 26)', async () => {
   const url = await emptyDatabase()
   const worker = startWorkerProcess(url, '--migrate', '--grace-ms', '1500', '--poll-ms', '20', '--json')
   const { hostname, port, pathname, username, password } = new URL(url)

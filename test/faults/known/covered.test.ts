@@ -22,11 +22,12 @@ it('docs/faults.md has each known fault of sections A to E, and no other', () =>
 })
 
 it.each(rows.filter(({ file }) => file !== 'none'))(
-  'the test for known fault $number is in $file',
-  ({ file, name }) => {
+  'the test for known fault $number is in $file and has the number in its title',
+  ({ number, file, name }) => {
     const path = join(root, file)
     expect(existsSync(path)).toBe(true)
-    expect(readFileSync(path, 'utf8')).toContain(name)
+    expect(readFileSync(path, 'utf8')).toContain(`'${name}'`)
+    expect(name).toMatch(new RegExp(`FAULTS (\\d+(, | and ))*${number}\\b`))
   }
 )
 

@@ -37,22 +37,20 @@ async function play(scenarios: readonly string[], mutant: string | null): Promis
 
 /** In this process: nothing is edited. */
 it.each([
-  { number: '10', scenario: 'deadlocked-settlement', what: 'after a deadlock the whole transaction runs again' },
+  { scenario: 'deadlocked-settlement', what: 'FAULTS 10: after a deadlock the whole transaction runs again' },
   {
-    number: '13',
     scenario: 'rewound-by-recovery',
-    what: 'recovery does not rewind a task that ended after it was listed'
+    what: 'FAULTS 13: recovery does not rewind a task that ended after it was listed'
   },
-  { number: '14', scenario: 'stale-holder', what: 'an old holder ends nothing' },
-  { number: '14', scenario: 'stale-self', what: 'an old holder ends nothing, also when it holds the task again' },
+  { scenario: 'stale-holder', what: 'FAULTS 14: an old holder ends nothing' },
+  { scenario: 'stale-self', what: 'FAULTS 14: an old holder ends nothing, also when it holds the task again' },
   {
-    number: '35',
     scenario: 'skewed-claimer',
-    what: 'a clock that is an hour ahead takes nothing early and gives no other lease'
+    what: 'FAULTS 35: a clock that is an hour ahead takes nothing early and gives no other lease'
   },
-  { number: '39', scenario: 'racing-claimers', what: 'two claims never take up the same room of a limit' },
-  { number: '39', scenario: 'racing-submitters', what: 'two submissions never take up the same room of a quota' }
-])('the engine as it is, FAULTS $number: $what', async ({ scenario }) => {
+  { scenario: 'racing-claimers', what: 'FAULTS 39: two claims never take up the same room of a limit' },
+  { scenario: 'racing-submitters', what: 'FAULTS 39: two submissions never take up the same room of a quota' }
+])('the engine as it is, $what', async ({ scenario }) => {
   unbroken.add(scenario)
   expect(await runScenario(scenario, inject('mariadbUrl'))).toEqual([])
 })
