@@ -101,7 +101,7 @@ const settled = (account: string, attempt: number, state: string | null, call = 
 ]
 
 it('finds nothing in a sound run', () => {
-  expect(check(sound)).toEqual({ claims: 2, recoveredAfterMs: [40], violations: [] })
+  expect(check(sound)).toEqual({ claims: 2, recoveredAfterMs: [40], most: {}, violations: [] })
 })
 
 describe('the checker finds', () => {
@@ -226,6 +226,18 @@ describe('the checker finds', () => {
     expect(atMost({ queue: 1 })).toContain('I7')
   })
 
+  it('one claim more than a rate allows in a window, wherever that begins', () => {
+    const [created, first, recovered, second, ended] = sound.events
+    const claimedAt = (periodMs: number, count: number, ...times: readonly number[]): string[] => {
+      const claims = [first, second].map((one, index) => ({ ...one!, atMs: times[index]! }))
+      const events = [created!, claims[0]!, recovered!, claims[1]!, ended!]
+      return rules({ ...sound, events, limits: { rates: { t: { count, periodMs } } } })
+    }
+    expect(claimedAt(500, 1, 1_000, 1_499)).toEqual(['I7'])
+    expect(claimedAt(500, 1, 1_000, 1_500)).toEqual([])
+    expect(claimedAt(500, 2, 1_000, 1_499)).toEqual([])
+  })
+
   it('an early start and a retry outside of its policy', () => {
     expect(rules(withEvent(2, { dueInMs: 1 }))).toEqual(['I9'])
     expect(rules(withEvent(3, { nextDueInMs: 99 }))).toEqual([])
@@ -278,6 +290,16 @@ describe('the checker finds in what the processes were told', () => {
     expect(rules(withLines({ ...repeat, first: 'SUCCESS', again: null }))).toEqual([])
     expect(rules(withLines({ ...repeat, first: null, again: 'SUCCESS' }))).toEqual(['F11'])
     expect(rules(withLines({ op: 'late-claim', account: 'w2' }))).toEqual(['F18'])
+  })
+})
+
+it('tells how full each limit was', () => {
+  const limits = { queue: 3, types: { t: 3 }, rates: { t: { count: 5, periodMs: 1_000 } }, unfinished: { t: 4 } }
+  expect(check({ ...sound, limits }).most).toEqual({
+    'the queue': 1,
+    'type t': 1,
+    'claims of t in 1000 ms': 2,
+    'unfinished t': 1
   })
 })
 

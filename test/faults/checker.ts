@@ -3,7 +3,8 @@ import { checkClients } from './check-clients.ts'
 import { checkEndState } from './check-end-state.ts'
 import { checkRecovery } from './check-recovery.ts'
 import { checkRetryDelay } from './check-retry-delay.ts'
-import type { Evidence, Limits, WitnessEvent } from './evidence.ts'
+import type { Evidence, WitnessEvent } from './evidence.ts'
+import { LiveCounts } from './live-counts.ts'
 
 /*
  * Reads both histories of a run (the database's own, see `witness.ts`, and what the processes were told) and says which promises
@@ -21,6 +22,8 @@ export interface Verdict {
   readonly claims: number
   /** Of each attempt that was recovered: how long its lease had run out by then. */
   readonly recoveredAfterMs: readonly number[]
+  /** Of each limit: the most that there ever was. */
+  readonly most: Readonly<Record<string, number>>
   readonly violations: readonly Violation[]
 }
 
@@ -34,6 +37,7 @@ export function check(evidence: Evidence): Verdict {
   return {
     claims: replay.claims,
     recoveredAfterMs: replay.recoveredAfterMs,
+    most: Object.fromEntries(replay.live.most),
     violations: [
       ...replay.violations,
       ...checkEndState(evidence, replay.claimsOf),
@@ -58,7 +62,7 @@ class Replay {
   readonly recoveredAfterMs: number[] = []
   private readonly evidence: Evidence
   private readonly holder = new Map<string, string>()
-  private readonly live: LiveCounts
+  readonly live: LiveCounts
 
   constructor(evidence: Evidence) {
     this.evidence = evidence
@@ -129,54 +133,5 @@ class Replay {
 
   private report(rule: Violation['rule'], event: WitnessEvent, text: string): void {
     this.violations.push({ rule, taskId: event.taskId, text: `${describeEvent(event)}: ${text}` })
-  }
-}
-
-/** How many leases are live and tasks unfinished, by what limits them. */
-class LiveCounts {
-  private readonly limits: Limits
-  private readonly counts = new Map<string, number>()
-
-  constructor(limits: Limits) {
-    this.limits = limits
-  }
-
-  /** What is over its limit now. */
-  add({ type, owner }: WitnessEvent): string[] {
-    const over = (key: string, limit: number | undefined): string[] => {
-      const live = this.change(key, 1)
-      return limit !== undefined && live > limit ? [`${live} live leases of ${key}, limit ${limit}`] : []
-    }
-    return [
-      ...over('the queue', this.limits.queue),
-      ...over(`type ${type}`, this.limits.types?.[type]),
-      ...over(`owner ${owner}`, this.limits.owners?.[owner])
-    ]
-  }
-
-  /** What is over its quota now. */
-  submit({ type }: WitnessEvent): string[] {
-    const count = this.change(`unfinished ${type}`, 1)
-    const quota = this.limits.unfinished?.[type]
-    return quota !== undefined && count > quota ? [`${count} unfinished tasks of type ${type}, quota ${quota}`] : []
-  }
-
-  finish({ type }: WitnessEvent): void {
-    this.change(`unfinished ${type}`, -1)
-  }
-
-  /** An operator's retry may go past a quota; the next submission may not. */
-  reopen({ type }: WitnessEvent): void {
-    this.change(`unfinished ${type}`, 1)
-  }
-
-  private change(key: string, by: number): number {
-    const count = (this.counts.get(key) ?? 0) + by
-    this.counts.set(key, count)
-    return count
-  }
-
-  remove({ type, owner }: WitnessEvent): void {
-    for (const key of ['the queue', `type ${type}`, `owner ${owner}`]) this.change(key, -1)
   }
 }

@@ -61,6 +61,8 @@ export interface Limits {
   readonly types?: Readonly<Record<string, number>>
   readonly owners?: Readonly<Record<string, number>>
   readonly queue?: number
+  /** Of types: claims in any window of the period. */
+  readonly rates?: Readonly<Record<string, { readonly count: number; readonly periodMs: number }>>
   /** Quotas of types: tasks that have not ended. */
   readonly unfinished?: Readonly<Record<string, number>>
 }

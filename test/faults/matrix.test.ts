@@ -50,5 +50,12 @@ it('keeps every promise under every kind of fault', { timeout: 420_000 }, async 
     'F4 lost-commit-reply of the producer'
   ])
   expect(Object.entries(result.injected).filter(([, count]) => count === 0)).toEqual([])
+  expect(result.mostLive).toEqual({
+    'the queue': 6,
+    'type limited': 2,
+    'owner o1': 3,
+    'claims of bounded in 1000 ms': 2,
+    'unfinished bounded': 4
+  })
   expect(Object.keys(result.hurt).sort()).toEqual([...deathPoints, ...crashes].sort())
 })

@@ -4,7 +4,7 @@ import { AppError, newTask, systemClock, type NewTask, type SqlDatabase } from '
 import { openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
 import type { TaskStore } from '../../src-main/queue/task-store.ts'
 
-/** Of these no more than the quota may be unfinished; see `runLimits` in world.ts. */
+/** Of these no more than the quota may be unfinished; see `limitsFor` in world.ts. */
 export const boundedType = 'bounded'
 
 const programs = 2

@@ -14,7 +14,7 @@ import { add, type Tally } from './tally.ts'
 import { collectEvidence, countTicks } from './witness.ts'
 import { limitedType } from './producer.ts'
 import { boundedType } from './quota-pressure.ts'
-import { recoveryWithinMs, runLimits, tick, World } from './world.ts'
+import { recoveryWithinMs, tick, World } from './world.ts'
 
 export interface MatrixOptions {
   readonly tasks: number
@@ -24,7 +24,7 @@ export interface MatrixOptions {
   readonly seed: number
   readonly faults: readonly FaultId[]
   readonly leaseMs: number
-  /** Whether types, owners and a quota are limited. */
+  /** Whether the queue, types and owners are limited (world.ts). */
   readonly limited: boolean
   /** Injection goes on until the tasks have ended, at most so long (ms); each kind is injected once whatever happens. */
   readonly injectMs: number
@@ -52,6 +52,8 @@ export interface MatrixResult {
   readonly attempts: number
   readonly effects: number
   readonly unknownSubmissions: number
+  /** Of each limit: the most that there ever was. */
+  readonly mostLive: Readonly<Record<string, number>>
   readonly quotaRefusals: number
   readonly lostLeases: number
   /** By kind, and by form where a kind has several: `F4 lost-commit-reply`. */
@@ -120,6 +122,7 @@ export async function runMatrix(server: TestMariaDb, options: MatrixOptions): Pr
       attempts: evidence.attempts.length,
       effects: evidence.effects?.rows.length ?? 0,
       unknownSubmissions: evidence.unknown?.length ?? 0,
+      mostLive: verdict.most,
       quotaRefusals: world.quotaPressure.refusals,
       lostLeases: evidence.history?.lostLeases ?? 0,
       injected: Object.fromEntries(injected),
@@ -193,13 +196,13 @@ async function drain(world: World, { drainMs, workers, say }: MatrixOptions): Pr
   return Math.round((performance.now() - began) / 100) / 10
 }
 
-async function gather(world: World, { leaseMs, limited }: MatrixOptions): Promise<Evidence> {
+async function gather(world: World, { leaseMs }: MatrixOptions): Promise<Evidence> {
   const { producer, quotaPressure, fleet } = world
   return {
     ...(await collectEvidence(world.admin)),
     effects: { types: ['ledger', limitedType, boundedType], rows: await world.effects() },
     scheduled: { title: tick, ...(await countTicks(world.admin, tick)) },
-    ...(limited && { limits: runLimits }),
+    limits: world.limits,
     submitted: [...producer.submitted, ...quotaPressure.submitted],
     unknown: [...producer.unknown, ...quotaPressure.unknown],
     expected: producer.expected,

@@ -7,6 +7,7 @@ import type { ScheduleInput } from '../../src-main/kernel/index.ts'
 import type { TestMariaDb } from '../support/mariadb.ts'
 import { openTestQueue } from '../support/open-queue.ts'
 import { Fleet, type FleetMember } from './fleet.ts'
+import type { Limits } from './evidence.ts'
 import { Outages } from './outages.ts'
 import { limitedType, Producer, type Mix } from './producer.ts'
 import { boundedType, QuotaPressure } from './quota-pressure.ts'
@@ -20,7 +21,7 @@ export interface WorldOptions {
   readonly leaseMs: number
   readonly seed: number
   readonly mix: Mix
-  /** Whether types, owners and a quota are limited as `runLimits` says: the fleet then waits for room most of the time. */
+  /** Whether the queue, types and owners are limited as `limitsFor` says: the fleet then waits for room most of the time. */
   readonly limited: boolean
   readonly mutant: string | null
 }
@@ -30,8 +31,14 @@ const sweepMs = 500
 /** What a busy machine may take for what takes no time. */
 const busyMs = 10_000
 const graceMs = 5_000
-/** So few that the fleet is at them most of the time. */
-export const runLimits = { types: { [limitedType]: 2 }, owners: { o1: 3 }, unfinished: { [boundedType]: 4 } }
+/** So few that the fleet is at them most of the time: the queue has room for two thirds of its slots. */
+const limitsFor = ({ workers, concurrency }: WorldOptions): Limits => ({
+  queue: Math.max(2, Math.floor((workers * concurrency * 2) / 3)),
+  types: { [limitedType]: 2 },
+  owners: { o1: 3 },
+  rates: { [boundedType]: { count: 2, periodMs: 1_000 } },
+  unfinished: { [boundedType]: 4 }
+})
 
 /**
  * A lost attempt is recovered at most so long after its lease, outages not counted: two sweeps, and the two leases for which a process that is
@@ -58,6 +65,7 @@ export class World {
   readonly folder = mkdtempSync(join(tmpdir(), 'taskdeck-faults-'))
   readonly problems: string[] = []
   readonly outages = new Outages()
+  readonly limits: Limits
   fleet!: Fleet
   producer!: Producer
   quotaPressure!: QuotaPressure
@@ -69,6 +77,7 @@ export class World {
     this.server = server
     this.options = options
     this.random = seededRandom(options.seed)
+    this.limits = options.limited ? limitsFor(options) : {}
   }
 
   static async make(server: TestMariaDb, options: WorldOptions): Promise<World> {
@@ -107,13 +116,14 @@ export class World {
 
   private async setPolicies(url: string): Promise<void> {
     const queue = await openTestQueue(url)
-    const { types, owners, unfinished } = this.options.limited ? runLimits : { types: {}, owners: {}, unfinished: {} }
-    for (const [name, maxRunning] of Object.entries(types))
-      await queue.store.setPolicy({ scope: 'TYPE', name, maxRunning })
-    for (const [name, maxRunning] of Object.entries(owners))
-      await queue.store.setPolicy({ scope: 'OWNER', name, maxRunning })
-    for (const [name, maxUnfinished] of Object.entries(unfinished))
-      await queue.store.setPolicy({ scope: 'TYPE', name, maxUnfinished })
+    const { queue: maxRunning, types, owners, rates, unfinished } = this.limits
+    if (maxRunning !== undefined) await queue.store.setPolicy({ scope: 'QUEUE', name: '', maxRunning })
+    for (const name of Object.keys({ ...types, ...rates, ...unfinished })) {
+      const limits = { maxRunning: types?.[name], rate: rates?.[name], maxUnfinished: unfinished?.[name] }
+      await queue.store.setPolicy({ scope: 'TYPE', name, ...limits })
+    }
+    for (const [name, limit] of Object.entries(owners ?? {}))
+      await queue.store.setPolicy({ scope: 'OWNER', name, maxRunning: limit })
     if (this.options.mix.duplicates) await queue.store.putSchedule(everySecond)
     await queue.close()
   }
