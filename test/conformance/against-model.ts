@@ -3,105 +3,29 @@ import { describe, expect, it } from 'vitest'
 import {
   deadLetterFilter,
   leasedStates,
-  operatorActions,
   waitingStates,
-  type Fence
+  type Fence,
+  type Progress
 } from '../../src-main/kernel/index.ts'
 import type { DeadLetterStep } from '../../src-main/queue/task-store.ts'
+import { step, type Step } from './model-steps.ts'
 import { QueueModel, type ModelTask, type SettledOutcome } from './model.ts'
 import { everySettlement, task as newTask, type QueueUnderTest } from './queue-under-test.ts'
 
 /** Longer than a test lasts: a retry is due only when the test moves its time. */
 const farAwayMs = 3_600_000
-const workers = ['w1', 'w2'] as const
-const outcomes = ['SUCCESS', 'PARTIAL_SUCCESS', 'RETRY', 'FAILED', 'CANCELLED', 'HANDED_BACK'] as const
-
-/** Whether the reply to it is lost: it is done again, as a caller would. */
-const losing = { losesReply: fc.constantFrom(false, false, true) }
-
-/** `task` is an index into the tasks that exist when the step runs, modulo their number. */
-const step = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('submit' as const),
-      type: fc.constantFrom('a', 'b'),
-      held: fc.boolean(),
-      maxAttempts: fc.integer({ min: 1, max: 3 }),
-      priority: fc.integer({ min: 0, max: 9 }),
-      key: fc.option(fc.constantFrom('k', 'K')),
-      after: fc.array(fc.nat(), { maxLength: 2 }),
-      afterFailure: fc.constantFrom('FAIL' as const, 'RELEASE' as const),
-      ...losing
-    })
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant('claim' as const),
-      workerId: fc.constantFrom(...workers),
-      types: fc.subarray(['a', 'b']),
-      limit: fc.integer({ min: 1, max: 4 })
-    })
-  },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      do: fc.constant('settle' as const),
-      task: fc.nat(),
-      outcome: fc.constantFrom(...outcomes),
-      off: fc.constantFrom('no', 'no', 'no', 'attempt', 'worker'),
-      ...losing
-    })
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('renew' as const),
-      task: fc.nat(),
-      off: fc.constantFrom('no', 'attempt', 'worker')
-    })
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant('act' as const),
-      task: fc.nat(),
-      action: fc.constantFrom(...operatorActions)
-    })
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('resolve' as const),
-      task: fc.nat(),
-      action: fc.constantFrom('replay' as const, 'discard' as const)
-    })
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('resolveAll' as const),
-      action: fc.constantFrom('replay' as const, 'discard' as const),
-      type: fc.constantFrom('a', 'b'),
-      limit: fc.integer({ min: 1, max: 3 })
-    })
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant('setQuota' as const), limit: fc.option(fc.integer({ min: 0, max: 12 })) })
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('expireLease' as const), task: fc.nat() }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('becomeDue' as const), task: fc.nat() }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('passDeadline' as const), task: fc.nat() }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('recover' as const) }) }
-)
-type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
-
 const fenceOf = (task: ModelTask, off: string): Fence => ({
   taskId: task.id,
   workerId: off === 'worker' ? 'w3' : task.workerId || 'w1',
   attempt: Math.max(1, task.attempt) - (off === 'attempt' ? 1 : 0)
+})
+
+const progressOf = (processed: number): Progress => ({
+  total: 9,
+  processed,
+  succeeded: processed,
+  failed: 0,
+  skipped: 0
 })
 
 const allOpen = deadLetterFilter.parse({})
@@ -133,7 +57,7 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
     expect(result).toEqual({ status: known === undefined && !lost ? 'created' : 'exists', taskId: known ?? id })
     if (known !== undefined) return
     if (key !== null) keys.set(`${type} ${key}`, id)
-    model.add({ id, type, maxAttempts, held, after, afterFailure })
+    model.add({ id, type, priority, maxAttempts, held, after, afterFailure })
   }
 
   async function resolveAll(model: QueueModel, s: Extract<Step, { do: 'resolveAll' }>): Promise<void> {
@@ -151,27 +75,38 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
     expect(changed).toBe(expected)
   }
 
+  /** Most urgent first, then longest due, then the lowest id. */
+  async function claimOrder(tasks: readonly ModelTask[]): Promise<ModelTask[]> {
+    const byDueTime = await queue.sql('SELECT id FROM taskdeck_task ORDER BY run_at, id')
+    const places = new Map(byDueTime.map(({ id }, place) => [String(id), place]))
+    return [...tasks].sort((a, b) => a.priority - b.priority || places.get(a.id)! - places.get(b.id)!)
+  }
+
+  /** A store need not see at once what was written past it, handed back or released; a policy that is stored again makes it look. */
+  const lookAgain = (model: QueueModel): Promise<void> =>
+    queue.store.setPolicy({ scope: 'QUEUE', name: '', maxUnfinished: model.quota })
+
   /** Runs the step on the store and on the model and compares what each says. */
   async function take(model: QueueModel, keys: Map<string, string>, s: Step): Promise<void> {
     if (s.do === 'submit') return submit(model, keys, s)
     if (s.do === 'setQuota') {
       model.quota = s.limit
-      return queue.store.setPolicy({ scope: 'QUEUE', name: '', maxUnfinished: s.limit })
+      return lookAgain(model)
     }
     if (s.do === 'resolveAll') return resolveAll(model, s)
     if (s.do === 'claim') {
-      const allowed = model.claimable(s.types)
-      const count = Math.min(s.limit, allowed.length)
+      const inOrder = await claimOrder(model.claimable(s.types))
+      const count = Math.min(s.limit, inOrder.length)
       const claimed =
         count > 0
           ? await queue.claim(count, s)
           : await queue.store.claim({ workerId: s.workerId, types: s.types, limit: s.limit, leaseMs: 60_000 })
       expect(claimed).toHaveLength(count)
-      for (const { fence, attemptsUsed } of claimed) {
-        const task = allowed.find(({ id }) => id === fence.taskId)
-        expect(task).toBeDefined()
-        model.claim(task!, s.workerId)
-        expect([fence.attempt, attemptsUsed]).toEqual([task!.attempt, task!.attemptsUsed])
+      expect(claimed.map(({ fence }) => fence.taskId)).toEqual(inOrder.slice(0, count).map(({ id }) => id))
+      for (const [index, { fence, attemptsUsed }] of claimed.entries()) {
+        const task = inOrder[index]!
+        model.claim(task, s.workerId)
+        expect([fence.attempt, attemptsUsed]).toEqual([task.attempt, task.attemptsUsed])
       }
       return
     }
@@ -180,7 +115,7 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
       // A store need not tell of those whose dependencies ended in this recovery itself.
       const told = recovered.filter(({ reason }) => reason !== 'DEPENDENCY')
       expect(told.map((r) => `${r.taskId} ${r.reason} ${r.state}`).sort()).toEqual(model.recover().sort())
-      return
+      return lookAgain(model)
     }
     if (model.tasks.length > 0) await takeOnTask(model, model.tasks[s.task % model.tasks.length]!, s)
   }
@@ -197,12 +132,19 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
         const delayed = settlement.outcome === 'RETRY' ? { ...settlement, delayMs: farAwayMs } : settlement
         const accepted = model.settle(fence, s.outcome satisfies SettledOutcome)
         if (s.losesReply) await queue.settle(delayed)
-        return expect((await queue.settle(delayed)) !== undefined).toBe(accepted)
+        expect((await queue.settle(delayed)) !== undefined).toBe(accepted)
+        if (s.outcome === 'HANDED_BACK') await lookAgain(model)
+        return
       }
       case 'renew': {
         const fence = fenceOf(task, s.off)
         const { renewed } = await queue.store.renew([fence])
         return expect(renewed).toHaveLength(model.renew(fence) ? 1 : 0)
+      }
+      case 'progress': {
+        const fence = fenceOf(task, s.off)
+        const refused = await queue.store.saveProgress([{ fence, progress: progressOf(s.processed) }])
+        return expect(refused).toEqual(model.saveProgress(fence, s.processed) ? [] : [fence])
       }
       case 'act': {
         const done = model.act(task, s.action)
@@ -222,7 +164,8 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
       case 'becomeDue':
         if (task.due || !(waitingStates as readonly string[]).includes(task.state)) return
         task.due = true
-        return queue.shift(task.id, 'run_at', -2 * farAwayMs)
+        await queue.shift(task.id, 'run_at', -2 * farAwayMs)
+        return lookAgain(model)
       case 'passDeadline':
         task.deadlinePassed = true
         return queue.passDeadline(task.id)
@@ -231,13 +174,14 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
 
   async function compareAll(model: QueueModel): Promise<void> {
     for (const task of model.tasks) {
-      const { state, attempt, attemptsUsed, attempts } = await queue.detail(task.id)
+      const { state, attempt, attemptsUsed, progress, attempts } = await queue.detail(task.id)
       const ended = attempts.filter((a) => a.outcome !== null)
-      expect({ id: task.id, state, attempt, attemptsUsed }).toEqual({
+      expect({ id: task.id, state, attempt, attemptsUsed, processed: progress?.processed ?? null }).toEqual({
         id: task.id,
         state: task.state,
         attempt: task.attempt,
-        attemptsUsed: task.attemptsUsed
+        attemptsUsed: task.attemptsUsed,
+        processed: task.processed
       })
       expect(ended.map((a) => [a.attempt, a.workerId, a.outcome])).toEqual(
         task.ended.map((a, i) => [i + 1, a.workerId, a.outcome])

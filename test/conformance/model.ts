@@ -18,11 +18,14 @@ import {
 export interface ModelTask {
   readonly id: string
   readonly type: string
+  readonly priority: number
   readonly maxAttempts: number
   state: TaskState
   attempt: number
   attemptsUsed: number
   workerId: string
+  /** Of the latest attempt; null: it has told none. */
+  processed: number | null
   due: boolean
   leaseExpired: boolean
   deadlinePassed: boolean
@@ -62,11 +65,25 @@ export class QueueModel {
   }
 
   add(
-    task: Pick<ModelTask, 'id' | 'type' | 'maxAttempts' | 'held'> & { after: ModelTask[]; afterFailure: AfterFailure }
+    task: Pick<ModelTask, 'id' | 'type' | 'priority' | 'maxAttempts' | 'held'> & {
+      after: ModelTask[]
+      afterFailure: AfterFailure
+    }
   ): void {
-    const { id, type, maxAttempts, held, after, afterFailure } = task
+    const { id, type, priority, maxAttempts, held, after, afterFailure } = task
     const added: ModelTask = {
-      ...{ id, type, maxAttempts, held, state: 'CREATED', attempt: 0, attemptsUsed: 0, workerId: '' },
+      ...{
+        id,
+        type,
+        priority,
+        maxAttempts,
+        held,
+        state: 'CREATED',
+        attempt: 0,
+        attemptsUsed: 0,
+        workerId: '',
+        processed: null
+      },
       ...{ due: true, leaseExpired: false, deadlinePassed: false, ended: [], letters: [] },
       dependencies: after.map((on) => ({ on, afterFailure, settled: false }))
     }
@@ -107,6 +124,7 @@ export class QueueModel {
     task.attempt++
     task.attemptsUsed++
     task.workerId = workerId
+    task.processed = null
     task.leaseExpired = false
   }
 
@@ -120,6 +138,12 @@ export class QueueModel {
   renew(fence: Fence): boolean {
     const task = this.held(fence)
     if (task) task.leaseExpired = false
+    return task !== undefined
+  }
+
+  saveProgress(fence: Fence, processed: number): boolean {
+    const task = this.held(fence)
+    if (task) task.processed = processed
     return task !== undefined
   }
 
