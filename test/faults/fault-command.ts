@@ -83,7 +83,13 @@ function report({ violations, first, problems, ...facts }: MatrixResult, json: b
       exactly('attempt rows beside claims', facts.attempts, 'rows', facts.claims),
       exactly('violations of the promises', violations.length, 'violations', 0),
       exactly('problems beside them', problems.length, 'problems', 0),
-      exactly('faults that could not be injected', Object.keys(facts.notRun).length, 'kinds', 0)
+      exactly('faults that could not be injected', Object.keys(facts.notRun).length, 'kinds', 0),
+      exactly(
+        'faults that never happened',
+        Object.values(facts.injected).filter((count) => count === 0).length,
+        'forms',
+        0
+      )
     ],
     json
   )
