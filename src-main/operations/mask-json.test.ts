@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { mask, maskText } from '../kernel/index.ts'
 import { maskJson, maskedFieldsShown, sensitiveKeys } from './mask-json.ts'
-import { mask, maskText } from './mask-text.ts'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 

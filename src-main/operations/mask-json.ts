@@ -1,4 +1,4 @@
-import { mask, maskText } from './mask-text.ts'
+import { mask, maskText } from '../kernel/index.ts'
 
 /**
  * Parts of names whose values are masked. Names are compared without case, spaces, `_`, `-` and `.`, so that `apikey`

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { AppError, errorCodes, taskState } from '../kernel/index.ts'
-import { maskText } from './mask-text.ts'
+import { AppError, errorCodes, maskText, taskState } from '../kernel/index.ts'
 import type { ActionResult } from '../queue/task-store.ts'
 import type { OperatorAction, TaskState } from '../kernel/index.ts'
 

@@ -27,8 +27,11 @@ export interface OpenedStore {
 export function whereIs(target: QueueTarget): Where {
   if (typeof target === 'object' && target !== null && typeof target.file === 'string' && target.file !== '')
     return { kind: 'sqlite', file: runnable(resolve(target.file)) }
+  // As the command line has it, so that one setting serves all.
+  if (typeof target === 'string' && /^sqlite:./.test(target))
+    return { kind: 'sqlite', file: runnable(resolve(target.slice('sqlite:'.length))) }
   if (typeof target === 'string' && target.startsWith('mysql:')) return { kind: 'mysql', login: parseMysqlUrl(target) }
-  const message = 'Name the queue by mysql://user:password@host:port/database or by { file: path }.'
+  const message = 'Name the queue by mysql://user:password@host:port/database by sqlite:PATH or by { file: path }.'
   throw new AppError('INVALID_INPUT', 'user', message)
 }
 

@@ -16,7 +16,7 @@ import type { ActionResult, SubmitResult } from '../queue/task-store.ts'
 import type { QueueDeadLetters } from './dead-letters.ts'
 import type { HandlerTask, NamedTask, TaskInput } from './task-input.ts'
 
-/** `mysql://user:password@host:port/database?tls=required`, or a file of the embedded store. */
+/** `mysql://user:password@host:port/database?tls=required`, or a file of the embedded store, also as `sqlite:PATH`. */
 export type QueueTarget = string | { readonly file: string }
 
 export interface OpenQueueOptions {

@@ -32,8 +32,10 @@ describe('docs/delivery.md', () => {
 })
 
 it('docs/metrics.md has every metric and no other', () => {
-  const source = readFileSync(join(root, 'src-main/queue/metrics/queue-metrics.ts'), 'utf8')
-  const made = [...source.matchAll(/this\.(?:counter|gauge|histogram)\(\s*'([a-z_]+)'/g)].map(
+  const sources = ['queue-metrics', 'worker-page'].map((name) =>
+    readFileSync(join(root, `src-main/queue/metrics/${name}.ts`), 'utf8')
+  )
+  const made = [...sources.join('').matchAll(/(?:counter|gauge|histogram)\(\s*'([a-z_]+)'/g)].map(
     ([, name]) => `taskdeck_${name}`
   )
   const said = [...read('metrics.md').matchAll(/^\| `(taskdeck_[a-z_]+)`/gm)].map(([, name]) => name)

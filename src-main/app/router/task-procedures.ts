@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { allowedActions, taskLimits, type NewTask, type TaskView } from '../../contract/index.ts'
-import { AppError, type AttemptError, type LogLine, type TaskDetail, type TaskSummary } from '../../kernel/index.ts'
-import { artifactObstacles, maskJson, maskText, readArtifact, writeBlock } from '../../operations/index.ts'
+import {
+  AppError,
+  maskText,
+  type AttemptError,
+  type LogLine,
+  type TaskDetail,
+  type TaskSummary
+} from '../../kernel/index.ts'
+import { artifactObstacles, maskJson, readArtifact, writeBlock } from '../../operations/index.ts'
 import type { TaskStore } from '../../queue/task-store.ts'
 import { requireFittingPayload } from '../payload-check.ts'
 import { toProblem } from '../problem.ts'

@@ -10,10 +10,10 @@ export interface WatchedWorker {
 export function openWorkerPage(counted: MetricsPage, worker: WatchedWorker): MetricsPage {
   const registry = new Registry()
   const gauge = (name: string, help: string): Gauge =>
-    new Gauge({ name: `taskdeck_worker_${name}`, help, registers: [registry] })
-  const slots = gauge('slots', 'Tasks that this worker runs at once at most.')
-  const running = gauge('tasks_running', 'Tasks whose handler runs now in this worker.')
-  const databaseUp = gauge('database_up', '1 while the database answers this worker, else 0.')
+    new Gauge({ name: `taskdeck_${name}`, help, registers: [registry] })
+  const slots = gauge('worker_slots', 'Tasks that this worker runs at once at most.')
+  const running = gauge('worker_tasks_running', 'Tasks whose handler runs now in this worker.')
+  const databaseUp = gauge('worker_database_up', '1 while the database answers this worker, else 0.')
   return {
     contentType: counted.contentType,
     text: async () => {

@@ -101,6 +101,12 @@ describe('AttemptNotes', () => {
     ])
   })
 
+  it('masks a secret before the line is stored', async () => {
+    notes.log(fence, 'info', 'signed in, token=s3cret')
+    await clock.advance(300)
+    expect(lines.map(({ message }) => message)).toEqual(['signed in, token=••••'])
+  })
+
   it('never writes lines twice that may be stored, and says so', async () => {
     failure = new AppError('COMMIT_UNKNOWN', 'operational', 'the reply is lost')
     notes.log(fence, 'info', 'charged the card')

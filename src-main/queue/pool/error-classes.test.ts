@@ -33,6 +33,13 @@ describe('classify', () => {
       expect(classify(given(code))).toMatchObject({ code: 'ERROR', class: 'final' })
   })
 
+  it('masks a secret in the message: it is stored, and many read it', () => {
+    expect(classify(new FinalError('NO', 'refused mysql://app:s3cret@db/x')).message).toBe(
+      'refused mysql://app:••••@db/x'
+    )
+    expect(classify(new Error('password=s3cret')).message).not.toContain('s3cret')
+  })
+
   it.each([
     ['ECONNRESET', 'retryable'],
     ['ETIMEDOUT', 'retryable'],

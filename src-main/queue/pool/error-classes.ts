@@ -1,4 +1,4 @@
-import { taskLimits, type AttemptError, type ErrorClass } from '../../kernel/index.ts'
+import { maskText, taskLimits, type AttemptError, type ErrorClass } from '../../kernel/index.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import { BoundedPattern } from './bounded-pattern.ts'
 import { builtInRules, type ErrorRule } from './error-rules.ts'
@@ -86,12 +86,12 @@ const builtIn = new ErrorClassifier()
 /** By the built-in rules alone. */
 export const classify = (thrown: unknown): AttemptError => builtIn.classify(thrown)
 
-/** A code and a message that fit their columns. */
+/** A code and a message that fit their columns; obvious secrets are masked, for many may read it. */
 export function attemptErrorOf(code: string, message: string, errorClass: ErrorClass): AttemptError {
   const safeCode = code.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 64)
   return {
     code: safeCode === '' ? 'ERROR' : safeCode,
-    message: truncateUtf8(message, taskLimits.errorMessageBytes),
+    message: truncateUtf8(maskText(message), taskLimits.errorMessageBytes),
     class: errorClass
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { LogLevel, WorkerRequest } from '../../kernel/index.ts'
+import { maskText, type LogLevel, type WorkerRequest } from '../../kernel/index.ts'
 import type { WorkerReport } from '../task-store.ts'
 import { AttemptFlow } from './attempt-flow.ts'
 import { AttemptNotes } from './attempt-notes.ts'
@@ -351,6 +351,6 @@ class PoolWorker implements Worker {
   }
 
   private log(level: LogLevel, message: string, taskId: string | null = null): void {
-    this.options.onLog({ at: this.options.clock.now(), level, message, taskId })
+    this.options.onLog({ at: this.options.clock.now(), level, message: maskText(message), taskId })
   }
 }

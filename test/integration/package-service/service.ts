@@ -4,7 +4,7 @@ import { AppError, openQueue, type TaskDetail } from 'taskdeck'
 import { greet } from './handlers/greet.ts'
 
 const [address = ''] = process.argv.slice(2)
-const target = address.startsWith('mysql:') ? address : { file: address }
+const target = address.startsWith('mysql:') ? address : `sqlite:${address}`
 
 const refusal = async (work: Promise<unknown>): Promise<string> => {
   try {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { maskText } from '../../../operations/index.ts'
+import { maskText } from '../../../kernel/index.ts'
 
 /** Names that may lead to a machine or a person, by what stands in their place. */
 export interface PrivateNames {
