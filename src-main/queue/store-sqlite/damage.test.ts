@@ -1,4 +1,16 @@
-import { closeSync, mkdirSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync
+} from 'node:fs'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AppError, systemClock, type Clock } from '../../kernel/index.ts'
@@ -56,6 +68,24 @@ describe('a queue file', () => {
     await expect(sqliteSchema(nowhere).migrate()).rejects.toMatchObject({ code: 'FILE_UNAVAILABLE' })
     await expect(openSqliteStore(nowhere)).rejects.toMatchObject({ code: 'SCHEMA_MISSING' })
   })
+
+  it.each<[string, (file: string) => void]>([
+    ['deleted', (file) => rmSync(file)],
+    ['replaced', (file) => renameSync(`${file}.copy`, file)]
+  ])(
+    'that is %s while it is open answers no submission that would be lost, and serves again when it is back',
+    async (_, lose) => {
+      const file = await emptyQueue()
+      const store = await openSqliteStore(optionsOf(file))
+      onTestFinished(() => store.close())
+      copyFileSync(file, `${file}.copy`)
+      linkSync(file, `${file}.kept`)
+      lose(file)
+      await expect(store.submit([task()])).rejects.toMatchObject({ code: 'FILE_UNAVAILABLE', kind: 'operational' })
+      renameSync(`${file}.kept`, file)
+      expect(await store.submit([task()])).toMatchObject([{ status: 'created' }])
+    }
+  )
 
   it('without room refuses the write, keeps what it has and goes on when there is room', async () => {
     const file = await QueueFile.open(optionsOf(await emptyQueue()))

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
@@ -44,12 +45,15 @@ export class QueueFile {
   readonly file: string
   private readonly clock: Clock
   private readonly database: Database.Database
+  /** Which file it is: another one, or none, may stand in its place later. */
+  private readonly inode: string | undefined
   private readonly statements = new Map<string, Database.Statement<unknown[]>>()
 
   private constructor(database: Database.Database, { file, clock }: QueueFileOptions) {
     this.database = database
     this.file = file
     this.clock = clock
+    this.inode = inodeOf(file)
   }
 
   /** Throws AppError FILE_UNAVAILABLE, SCHEMA_BROKEN (another program's file, too), LOCK_TIMEOUT or another of `sqliteAppError`. */
@@ -122,6 +126,7 @@ export class QueueFile {
   }
 
   private transaction<T>(begin: string, work: (session: Session) => T): T {
+    this.requireInPlace()
     this.statement(begin).run()
     try {
       const { at } = this.statement(microsecondsNow).get() as { at: number }
@@ -133,6 +138,13 @@ export class QueueFile {
       if (this.database.inTransaction) this.statement('ROLLBACK').run()
       throw error
     }
+  }
+
+  /** What is written into a file that was deleted or replaced is gone with it, and SQLite goes on as if nothing had happened. */
+  private requireInPlace(): void {
+    if (inodeOf(this.file) === this.inode) return
+    const message = `${this.file} was deleted or replaced while it was open: put it back, or start again what uses it.`
+    throw new AppError('FILE_UNAVAILABLE', 'operational', message)
   }
 
   private session(at: number): Session {
@@ -179,6 +191,11 @@ function configure(database: Database.Database, { file, inspect = false }: Queue
   if (!inspect) database.pragma('journal_mode = WAL')
   database.pragma('synchronous = NORMAL')
   if (inspect) database.pragma('query_only = ON')
+}
+
+function inodeOf(file: string): string | undefined {
+  const facts = statSync(file, { throwIfNoEntry: false, bigint: true })
+  return facts && `${facts.dev}:${facts.ino}`
 }
 
 /** A task's id as SQLite knows it; undefined when no row can have it. */
