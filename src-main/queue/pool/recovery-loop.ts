@@ -20,17 +20,19 @@ export interface RecoveryRound {
 }
 
 const batchSize = 200
-/** A fleet that died leaves many; the next round takes what is beyond. */
+/** A fleet that died leaves many, and so do deadlines that pass together; the next round takes what is beyond, and comes soon. */
 const batchesPerRound = 50
+const soonMs = 100
 
-/** Ends what is left behind now, in batches. Throws what the store throws; what was recovered before stays so. */
-export async function recoverLeftBehind({ store, onRecovered, signal }: RecoveryRound): Promise<void> {
+/** Ends what is left behind now, in batches. True when there is more. Throws what the store throws; what was recovered before stays so. */
+export async function recoverLeftBehind({ store, onRecovered, signal }: RecoveryRound): Promise<boolean> {
   for (let batch = 0; batch < batchesPerRound && !signal?.aborted; batch++) {
     const recovered = await store.recover(batchSize)
     if (recovered.length > 0) onRecovered(recovered)
     // `recover` takes as many of each kind; fewer than one full batch means that all are done.
-    if (recovered.length < batchSize) return
+    if (recovered.length < batchSize) return false
   }
+  return true
 }
 
 /** Ends what dead workers left behind. Every worker runs it, at its own moments. */
@@ -56,8 +58,10 @@ export class RecoveryLoop {
   private async round(stopped: AbortSignal): Promise<number> {
     const { store, clock, database, recoverMs, onRecovered } = this.options
     try {
-      await recoverLeftBehind({ store, onRecovered, signal: stopped })
+      const isMore = await recoverLeftBehind({ store, onRecovered, signal: stopped })
       database.succeeded('recovery')
+      // Until it is gone, every claim reads past it.
+      if (isMore) return soonMs
     } catch (error) {
       database.failed('recovery', error)
     }
