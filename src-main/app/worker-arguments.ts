@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseMysqlUrl, type MysqlLogin } from '../connections/index.ts'
 import { AppError } from '../kernel/index.ts'
+import { sqlitePathOf } from './sqlite-address.ts'
 import { unusableOption } from './unusable-option.ts'
 
 export const workerUsage = `Usage: npm run worker -- [options]
@@ -107,8 +108,8 @@ function parseConnection(text: string | undefined, cwd: string): WorkerArguments
     )
   }
   if (text.startsWith('sqlite:')) {
-    const path = text.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '')
-    if (path === '') throw invalid('sqlite: must be followed by the path of the file.')
+    const path = sqlitePathOf(text)
+    if (path === undefined) throw invalid('sqlite: must be followed by the path of the file.')
     return { kind: 'sqlite', file: resolve(cwd, path) }
   }
   if (!text.startsWith('mysql:')) throw invalid('The connection must start with mysql:// or sqlite:')

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { defaultArtifactDirectory } from '../app/default-data-directory.ts'
 import { mysqlInstaller, openDatabase, openMysqlQueue, type DatabasePlaces } from '../app/links/open-queue.ts'
 import { requireSchema } from '../app/links/ready-schema.ts'
+import { sqlitePathOf } from '../app/sqlite-address.ts'
 import { openWorkerQueue, type WorkerQueue } from '../app/worker/worker-queue.ts'
 import { parseMysqlUrl, type MysqlLogin } from '../connections/index.ts'
 import { AppError, systemClock, withDeadline } from '../kernel/index.ts'
@@ -27,11 +28,13 @@ export interface OpenedStore {
 export function whereIs(target: QueueTarget): Where {
   if (typeof target === 'object' && target !== null && typeof target.file === 'string' && target.file !== '')
     return { kind: 'sqlite', file: runnable(resolve(target.file)) }
-  // As the command line has it, so that one setting serves all.
-  if (typeof target === 'string' && /^sqlite:./.test(target))
-    return { kind: 'sqlite', file: runnable(resolve(target.slice('sqlite:'.length))) }
-  if (typeof target === 'string' && target.startsWith('mysql:')) return { kind: 'mysql', login: parseMysqlUrl(target) }
-  const message = 'Name the queue by mysql://user:password@host:port/database by sqlite:PATH or by { file: path }.'
+  if (typeof target === 'string') {
+    // As the command line has it, so that one setting serves all.
+    const path = sqlitePathOf(target)
+    if (path !== undefined) return { kind: 'sqlite', file: runnable(resolve(path)) }
+    if (target.startsWith('mysql:')) return { kind: 'mysql', login: parseMysqlUrl(target) }
+  }
+  const message = 'Name the queue by mysql://user:password@host:port/database, by sqlite:PATH or by { file: path }.'
   throw new AppError('INVALID_INPUT', 'user', message)
 }
 

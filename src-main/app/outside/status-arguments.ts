@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { parseMysqlUrl, type MysqlLogin } from '../../connections/index.ts'
 import { AppError } from '../../kernel/index.ts'
 import { defaultDataDirectory } from '../default-data-directory.ts'
+import { sqlitePathOf } from '../sqlite-address.ts'
 import { unusableOption } from '../unusable-option.ts'
 
 export const statusUsage = `Usage: npm run status -- [options]      or, with the package: taskdeck status [options]
@@ -61,7 +62,7 @@ function targetOf({ connection, url, help }: Values, env: NodeJS.ProcessEnv, cwd
   if (connection !== undefined) return { kind: 'connection', name: connection }
   const address = url ?? env['TASKDECK_CONNECTION']
   if (address === undefined) return { kind: 'connection', name: null }
-  const path = /^sqlite:(.+)$/s.exec(address)?.[1]?.replace(/^\/\/(?=\/)/, '')
+  const path = sqlitePathOf(address)
   if (path !== undefined) return { kind: 'sqlite', file: resolve(cwd, path) }
   if (!address.startsWith('mysql:')) throw invalid('The address must start with mysql:// or sqlite:')
   return { kind: 'mysql', login: parseMysqlUrl(address) }
