@@ -99,8 +99,8 @@ export class SessionPool<S extends PooledSession> {
 
   private takeIdle(suits: (session: S) => boolean): S | null {
     const oldest = this.options.clock.monotonic() - maxIdleMs
-    // Each leaves the list by itself when it is destroyed.
-    for (const { session, since } of [...this.idle]) if (session.isBroken || since <= oldest) session.destroy()
+    // Each leaves the list by itself when it is destroyed, as it does when it breaks.
+    for (const { session, since } of [...this.idle]) if (since <= oldest) session.destroy()
     // -1 is the last one: the most recently used.
     const index = this.idle.findLastIndex(({ session }) => suits(session))
     return this.idle.splice(index, 1)[0]?.session ?? null

@@ -42,3 +42,6 @@ export interface SqlDatabase extends SqlRunner {
   transaction<T>(work: (runner: SqlRunner) => Promise<T>, options?: TransactionOptions): Promise<T>
   close(): Promise<void>
 }
+
+/** The plan as rows, one a table: a server may be set to give plans in another form. */
+export const explain = (sql: string): string => `EXPLAIN FORMAT=TRADITIONAL ${sql}`

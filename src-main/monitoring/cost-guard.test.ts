@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AppError, systemClock, type Clock, type Probe, type SqlDatabase, type SqlRow } from '../kernel/index.ts'
+import {
+  AppError,
+  explain,
+  systemClock,
+  type Clock,
+  type Probe,
+  type SqlDatabase,
+  type SqlRow
+} from '../kernel/index.ts'
 import { createCostGuard } from './cost-guard.ts'
-import { explain } from './query-plan.ts'
 
 /** A server that answers from a list, and takes as long as the test says. */
 class ScriptedServer {

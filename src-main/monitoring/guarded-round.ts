@@ -1,7 +1,17 @@
-import type { Clock, Probe, ProbeCost, ProbeLimit, ProbeRound, SqlDatabase, SqlRow, SqlValue } from '../kernel/index.ts'
+import {
+  explain,
+  type Clock,
+  type Probe,
+  type ProbeCost,
+  type ProbeLimit,
+  type ProbeRound,
+  type SqlDatabase,
+  type SqlRow,
+  type SqlValue
+} from '../kernel/index.ts'
 import type { GuardMemory } from './guard-memory.ts'
 import type { RunStatement } from './plan-book.ts'
-import { expectedRowsOf, explain } from './query-plan.ts'
+import { expectedRowsOf } from './query-plan.ts'
 import { beginning, rowsRead, serverLoadOf, sessionStatus } from './server-status.ts'
 
 /** A statement that does nothing keeps a server busy for less; what the fastest of a round took beyond is the network's. */

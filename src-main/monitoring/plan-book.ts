@@ -1,5 +1,5 @@
-import type { Clock, Probe, SqlRow, SqlValue } from '../kernel/index.ts'
-import { explain, isCheapPlan } from './query-plan.ts'
+import { explain, type Clock, type Probe, type SqlRow, type SqlValue } from '../kernel/index.ts'
+import { isCheapPlan } from './query-plan.ts'
 
 export type RunStatement = (sql: string, values: readonly SqlValue[]) => Promise<readonly SqlRow[]>
 

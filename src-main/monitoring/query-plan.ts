@@ -1,8 +1,5 @@
 import type { SqlRow } from '../kernel/index.ts'
 
-/** As rows, one a table: a server may be set to give plans in another form. */
-export const explain = (sql: string): string => `EXPLAIN FORMAT=TRADITIONAL ${sql}`
-
 /** A table of so few rows may be read whole, in any order. */
 export const smallTable = 20_000
 /** Rows that may be sorted, or put aside, for one probe. */

@@ -103,8 +103,8 @@ export interface QueueWorkers {
   /** Those that reported lately, whatever process they are in: newest report first, at most 1,000. */
   list(): Promise<readonly WorkerRow[]>
   /**
-   * QUIET: claim nothing more, finish what runs. STOP: the same, then end. null takes it back. The worker reads it with its next report (a third of
-   * its lease at most). False: nobody is asked, for it is unknown, stopped or silent. Throws WORKER_STOPPING for QUIET while STOP is asked.
+   * QUIET: claim nothing more, finish what runs. STOP: the same, then end. null takes it back. The worker reads it with its next report, within 5
+   * seconds. False: nobody is asked, for it is unknown, stopped or silent. Throws WORKER_STOPPING for QUIET while STOP is asked.
    */
   request(workerId: string, request: WorkerRequest | null): Promise<boolean>
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AppError, type SqlDatabase, type SqlRow } from '../../kernel/index.ts'
-import { explain } from '../query-plan.ts'
+import { AppError, explain, type SqlDatabase, type SqlRow } from '../../kernel/index.ts'
 import { judgePlan, readPlan, type PlannedStatement } from './plans.ts'
 
 const statement: PlannedStatement = {

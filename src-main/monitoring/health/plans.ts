@@ -1,12 +1,12 @@
 import {
   AppError,
+  explain,
   type HealthVerdict,
   type PlanAdvice,
   type SqlDatabase,
   type SqlValue,
   type StatementPlan
 } from '../../kernel/index.ts'
-import { explain } from '../query-plan.ts'
 import { gapOf } from './gap.ts'
 import { numberOf, textOf } from './row-values.ts'
 

@@ -7,6 +7,8 @@ import { isHandlerError } from './handler.ts'
 
 /** Of a message, as patterns see it. */
 const matchedLength = 2_000
+/** Of a message, what is looked at for secrets: far more than is kept, and the same time for one of 20 MB. */
+const maskedLength = 65_536
 
 /** What rules are compared with. */
 interface Evidence {
@@ -91,7 +93,7 @@ export function attemptErrorOf(code: string, message: string, errorClass: ErrorC
   const safeCode = code.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 64)
   return {
     code: safeCode === '' ? 'ERROR' : safeCode,
-    message: truncateUtf8(maskText(message), taskLimits.errorMessageBytes),
+    message: truncateUtf8(maskText(message.slice(0, maskedLength)), taskLimits.errorMessageBytes),
     class: errorClass
   }
 }

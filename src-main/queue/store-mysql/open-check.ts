@@ -1,4 +1,4 @@
-import { AppError, type SqlDatabase } from '../../kernel/index.ts'
+import { AppError, explain, type SqlDatabase } from '../../kernel/index.ts'
 import { missingSchema } from '../schema-errors.ts'
 import { lockGroup } from './claim-lanes.ts'
 import { text, textOrNull } from './row-values.ts'
@@ -22,12 +22,7 @@ export async function checkClaimPlan(database: SqlDatabase): Promise<void> {
   const index = indexes.find((row) => text(row, 'name') === claimIndex)
   if (!index) throw brokenPlan('it is missing')
   if (!`${text(index, 'parts')},`.startsWith(`${claimColumns},`)) throw brokenPlan('it has other columns')
-  const { rows } = await database.execute(`EXPLAIN FORMAT=TRADITIONAL ${lockGroup}`, [
-    0,
-    'a',
-    '1970-01-01 00:00:00.000000',
-    1
-  ])
+  const { rows } = await database.execute(explain(lockGroup), [0, 'a', '1970-01-01 00:00:00.000000', 1])
   const [plan] = rows
   if (!plan || textOrNull(plan, 'key') !== claimIndex) throw brokenPlan('the server does not use it')
   if (/filesort|temporary/i.test(textOrNull(plan, 'Extra') ?? '')) throw brokenPlan('the server sorts instead')

@@ -1,4 +1,12 @@
-import type { Clock, Probe, ProbeGuard, ProbeRound, SqlDatabase, SqlRow } from '../../kernel/index.ts'
+import {
+  explain,
+  type Clock,
+  type Probe,
+  type ProbeGuard,
+  type ProbeRound,
+  type SqlDatabase,
+  type SqlRow
+} from '../../kernel/index.ts'
 import { count, text } from './row-values.ts'
 
 /**
@@ -15,8 +23,7 @@ export function plainProbes(database: SqlDatabase, clock: Clock): ProbeGuard {
     return {
       now: text(now ?? {}, 'now'),
       rows: (probe: Probe, values) => rowsOf(probe.sql, values),
-      expectedRows: async (probe, values) =>
-        expectedRowsOf(await rowsOf(`EXPLAIN FORMAT=TRADITIONAL ${probe.sql}`, values)),
+      expectedRows: async (probe, values) => expectedRowsOf(await rowsOf(explain(probe.sql), values)),
       cut: (limit) => void limits.push(limit),
       end: () => Promise.resolve({ costMs: clock.monotonic() - began, costRows: null, server: null, limits })
     }

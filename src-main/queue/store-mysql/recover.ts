@@ -54,6 +54,7 @@ WHERE id IN (${marks(length)}) AND state IN (${underDeadline})`
  * last. Deadlines first: a task that loses its lease gets its delay before its deadline is looked at.
  */
 export async function recover(database: SqlDatabase, clock: Clock, limit: number): Promise<Recovered[]> {
+  // After a lost reply what was recovered is no longer found, what was not is: only the report of it is lost.
   const late = await inParts(limit, (size) => database.transaction((runner) => failPassed(runner, size), repeatable))
   const lost = await inParts(limit, (size) =>
     database.transaction((runner) => recoverLeases(runner, clock, size), repeatable)
@@ -68,8 +69,6 @@ interface RecoveredPart {
   readonly found: readonly Recovered[]
   readonly dependents: readonly Recovered[]
 }
-
-/** After a lost reply: what was recovered is no longer found, what was not is. Only the report of it is lost. */
 
 async function inParts(limit: number, part: (size: number) => Promise<RecoveredPart>): Promise<Recovered[]> {
   const all: Recovered[] = []
