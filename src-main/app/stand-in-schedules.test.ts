@@ -10,7 +10,7 @@ function setup(nextInMs: number | null) {
   const store = {
     runSchedules: () => {
       rounds.push(clock.monotonic())
-      return Promise.resolve({ submitted: 1, nextInMs })
+      return Promise.resolve({ submitted: ['t'], nextInMs })
     }
   } as unknown as ScheduleStore
   return { clock, rounds, store, schedules: new StandInSchedules(clock) }

@@ -24,7 +24,7 @@ export class StandInSchedules {
     try {
       const { submitted, nextInMs } = await store.runSchedules()
       waitMs = scheduleWaitMs(nextInMs, this.clock)
-      return submitted
+      return submitted.length
     } finally {
       this.nextRound.set(connectionId, this.clock.monotonic() + waitMs)
     }

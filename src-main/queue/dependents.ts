@@ -1,5 +1,5 @@
 import { isTerminal, type AfterFailure, type TaskState } from '../kernel/index.ts'
-import type { Recovered } from './task-store.ts'
+import type { Recovered, SettleResult } from './task-store.ts'
 
 /** Dependents that one transaction releases or fails at most, and the levels of a failing chain that it goes down. */
 export const endingLimits = { dependents: 500, levels: 10, parents: 100 } as const
@@ -34,9 +34,19 @@ export function stepOfDependent(task: WaitingTask, ends: readonly DependencyEnd[
 
 const failsWith = ({ isGood, afterFailure }: DependencyEnd): boolean => !isGood && afterFailure === 'FAIL'
 
-/** As a store's results say it: whether some of what an end changed may be due now. */
-export const releasedAmong = (changed: readonly Pick<Recovered, 'state'>[]): { readonly releasedDependents?: true } =>
-  changed.some(({ state }) => state === 'QUEUED') ? { releasedDependents: true } : {}
+/** As a store's results say it. */
+export const withDependents = (dependents: readonly Recovered[]): { readonly dependents?: readonly Recovered[] } =>
+  dependents.length > 0 ? { dependents } : {}
+
+/** Those of a call's ends stand with the first of its results that is an end. */
+export function tellDependents(results: readonly SettleResult[], dependents: readonly Recovered[]): SettleResult[] {
+  const first = results.findIndex(({ state }) => state !== undefined)
+  return results.map((result, index) => (index === first ? { ...result, ...withDependents(dependents) } : result))
+}
+
+/** Whether some of them may be due now. */
+export const isReleasing = (result: { readonly dependents?: readonly Recovered[] }): boolean =>
+  result.dependents?.some(({ state }) => state === 'QUEUED') === true
 
 /** What a new task starts with, by the states of the tasks that it names. */
 export function startAfter(

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AppError, systemClock, type Clock, type NewTask } from '../kernel/index.ts'
-import { runScheduleRound, type FoundSchedule, type ScheduleRound, type ScheduleTable } from './schedule-round.ts'
+import { runScheduleRound, type FoundSchedule, type ScheduleTable } from './schedule-round.ts'
+import type { ScheduleRound } from './task-store.ts'
 import type { ScheduleAdvance, StoredSchedule } from './schedules.ts'
 import type { SubmitResult } from './task-store.ts'
 
@@ -92,7 +93,7 @@ describe('a round of schedules', () => {
 
   it('is followed at once by another one while some have no tick yet', async () => {
     lists.uncounted = many('new', 100, null)
-    expect(await run()).toEqual({ submitted: 0, nextInMs: 0 })
+    expect(await run()).toEqual({ submitted: [], nextInMs: 0 })
     expect(written.size).toBe(100)
   })
 
@@ -109,14 +110,14 @@ describe('a round of schedules', () => {
     const stop = new AbortController()
     lists = { onTime: [found('now', tick)], uncounted: [], late: many('late', 3, tick - 5_000 * minute) }
     sliced = () => void (time >= 10 * sliceMs && stop.abort())
-    expect(await run(stop.signal)).toEqual({ submitted: 1, nextInMs: 0 })
+    expect(await run(stop.signal)).toEqual({ submitted: ['t'], nextInMs: 0 })
     expect(time).toBe(10 * sliceMs)
     expect([...written.keys()]).toEqual(['now'])
   })
 
   it('does nothing when it was stopped before', async () => {
     lists = { onTime: [found('now', tick)], uncounted: [found('new', null)], late: [found('late', tick - minute)] }
-    expect(await run(AbortSignal.abort())).toEqual({ submitted: 0, nextInMs: 0 })
+    expect(await run(AbortSignal.abort())).toEqual({ submitted: [], nextInMs: 0 })
     expect(written.size).toBe(0)
   })
 })

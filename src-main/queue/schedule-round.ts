@@ -7,6 +7,7 @@ import {
   type StoredSchedule,
   type SubmitTasks
 } from './schedules.ts'
+import type { ScheduleRound } from './task-store.ts'
 
 /* One round of schedules, the same for both stores. */
 
@@ -37,11 +38,6 @@ export interface RoundWork {
   readonly stopped?: AbortSignal | undefined
 }
 
-export interface ScheduleRound {
-  readonly submitted: number
-  readonly nextInMs: number | null
-}
-
 /** For missed ticks in one round, after the first schedule that has some; counting those of one takes up to 2 s. */
 const lateMs = 1_000
 
@@ -61,7 +57,7 @@ export async function runScheduleRound<Row>(table: ScheduleTable<Row>, work: Rou
 }
 
 class Round<Row> {
-  submitted = 0
+  readonly submitted: string[] = []
   readonly failures: { name: string; error: unknown }[] = []
   private readonly table: ScheduleTable<Row>
   private readonly work: RoundWork
@@ -102,7 +98,7 @@ class Round<Row> {
     try {
       const done = await advanceOf(schedule, nowMs, { submit, giveWay })
       await this.table.write(row, done)
-      this.submitted += done.submitted
+      this.submitted.push(...done.submitted)
     } catch (error) {
       if (!stopped?.aborted || error !== stopped.reason) this.failures.push({ name: schedule.name, error })
     }

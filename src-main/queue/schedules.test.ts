@@ -48,7 +48,7 @@ describe('runTicks', () => {
       submit: refuse,
       giveWay
     })
-    expect(done).toMatchObject({ nextAt: null, missedMore: 0, submitted: 0, problem: null })
+    expect(done).toMatchObject({ nextAt: null, missedMore: 0, submitted: [], problem: null })
   })
 
   it('names each tick in the key of its task, so that it happens once', async () => {
@@ -59,7 +59,7 @@ describe('runTicks', () => {
     }
     const done = await runTicks(schedule('ALL', '2026-05-01T11:59:00Z'), now, { submit, giveWay })
     expect(keys).toEqual(['schedule:2026-05-01T11:59:00.000Z:s', 'schedule:2026-05-01T12:00:00.000Z:s'])
-    expect(done).toMatchObject({ submitted: 1, missedMore: 1, lastTaskId: '2', problem: null })
+    expect(done).toMatchObject({ submitted: ['t'], missedMore: 1, lastTaskId: '2', problem: null })
     const [first, second] = [1, 2].map((tick) => taskOfTick(schedule('ALL', '2026-05-01T11:59:00Z'), tick))
     expect(first!.idempotencyKey).not.toBe(second!.idempotencyKey)
     expect(first!.runAt).toBe(1)
@@ -71,7 +71,7 @@ describe('runTicks', () => {
       giveWay
     })
     expect(done).toMatchObject({
-      submitted: 0,
+      submitted: [],
       missedMore: 1,
       lastTickAt: null,
       problem: 'INVALID_INPUT: Too many.',

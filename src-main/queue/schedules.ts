@@ -48,8 +48,8 @@ export interface ScheduleAdvance {
   readonly lastTaskId: string | null
   readonly missedMore: number
   readonly problem: string | null
-  /** Tasks that this round itself made. */
-  readonly submitted: number
+  /** The type of each task that this round itself made. */
+  readonly submitted: readonly string[]
 }
 
 /** A store's own submission. */
@@ -77,14 +77,15 @@ export async function runTicks(
 ): Promise<ScheduleAdvance> {
   let { lastTickAt, lastTaskId } = due
   // By another program, which left the next tick where it was.
-  if (!due.enabled) return { nextAt: null, lastTickAt, lastTaskId, missedMore: 0, problem: null, submitted: 0 }
+  if (!due.enabled) return { nextAt: null, lastTickAt, lastTaskId, missedMore: 0, problem: null, submitted: [] }
   const { run, missed, nextAt } = await dueTicks(due, { fromMs: due.nextAt, nowMs, giveWay })
-  let [submitted, refused] = [0, 0]
+  const submitted: string[] = []
+  let refused = 0
   let problem: string | null = null
   for (const tick of run) {
     try {
       const [result] = await submit([taskOfTick(due, tick)])
-      if (result?.status === 'created') submitted++
+      if (result?.status === 'created') submitted.push(due.task.type)
       lastTaskId = result?.taskId ?? lastTaskId
       lastTickAt = tick
       problem = null
@@ -101,7 +102,7 @@ export async function runTicks(
 /** What a row that is due leads to. One that is no schedule gets no tick until someone writes it anew. */
 export async function advanceOf(row: StoredSchedule, nowMs: number, work: TickWork): Promise<ScheduleAdvance> {
   const { lastTickAt, lastTaskId, nextAt } = row
-  const unchanged = { lastTickAt, lastTaskId, missedMore: 0, submitted: 0 }
+  const unchanged = { lastTickAt, lastTaskId, missedMore: 0, submitted: [] }
   try {
     const schedule = readSchedule(row)
     if (nextAt === null) return { ...unchanged, nextAt: firstTick(schedule, nowMs), problem: null }

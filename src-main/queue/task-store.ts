@@ -42,7 +42,12 @@ import type { RecentAttempts, RecentWindow } from './recent-attempts.ts'
 
 /** Result of submitting one task, at the same index as its input. */
 export type SubmitResult =
-  | { readonly status: 'created'; readonly taskId: string }
+  | {
+      readonly status: 'created'
+      readonly taskId: string
+      /** FAILED at once: what it was to wait for had failed or was cancelled before. */
+      readonly isFailed?: true
+    }
   /** The idempotency key is known with the same payload; the task that exists, whatever its state. */
   | { readonly status: 'exists'; readonly taskId: string }
   /** The idempotency key is known with another payload (KEY_CONFLICT for the caller). */
@@ -141,14 +146,17 @@ export type Settlement = {
 export interface SettleResult {
   readonly fence: Fence
   readonly state: TaskState | undefined
-  /** This end, or another one of the same call, let tasks go on that waited for it: they may be due. Not repeated for a repeated settlement. */
-  readonly releasedDependents?: true
+  /**
+   * What became of tasks that waited for the ends of this call: QUEUED ones may be due. All of them are with the first result that has a state. Not
+   * repeated for a repeated settlement.
+   */
+  readonly dependents?: readonly Recovered[]
 }
 
 export interface Recovered {
   readonly taskId: string
   readonly type: string
-  /** DEPENDENCY: what it waited for had ended, with more dependents than its end could see to, or ended by this very recovery. */
+  /** DEPENDENCY: what it waited for ended; a recovery returns those that the end itself could not see to, and of tasks that it ended. */
   readonly reason: 'LEASE_EXPIRED' | 'DEADLINE' | 'DEPENDENCY'
   readonly state: TaskState
 }
@@ -158,8 +166,8 @@ export type ActionResult =
       readonly status: 'done'
       readonly from: TaskState
       readonly to: TaskState
-      /** Its end let tasks go on that waited for it. */
-      readonly releasedDependents?: true
+      /** What became of tasks that waited for its end. */
+      readonly dependents?: readonly Recovered[]
     }
   /** The task's state does not allow it (any more). */
   | { readonly status: 'refused'; readonly state: TaskState }
@@ -244,6 +252,13 @@ export interface DeadLetterStore {
   resolveDeadLetter(id: string, action: 'replay' | 'discard'): Promise<ActionResult>
 }
 
+export interface ScheduleRound {
+  /** The type of each task that this round made. */
+  readonly submitted: readonly string[]
+  /** Until the next tick is due (ms), 0 while some are left; null: there is none. */
+  readonly nextInMs: number | null
+}
+
 export interface ScheduleStore {
   schedules(): Promise<Schedule[]>
   /**
@@ -253,10 +268,10 @@ export interface ScheduleStore {
   putSchedule(schedule: ScheduleInput): Promise<void>
   removeSchedule(name: string): Promise<boolean>
   /**
-   * Submits the tasks of due ticks, those on time first. Any process may run it at any time, as often as it likes. Returns when the next tick is due (ms
-   * from now, 0 while some are left, null: none). `stopped` ends it early; what it leaves is still due.
+   * Submits the tasks of due ticks, those on time first. Any process may run it at any time, as often as it likes. `stopped` ends it early; what it leaves
+   * is still due.
    */
-  runSchedules(stopped?: AbortSignal): Promise<{ readonly submitted: number; readonly nextInMs: number | null }>
+  runSchedules(stopped?: AbortSignal): Promise<ScheduleRound>
 }
 
 export interface TaskStore extends PolicyStore, DeadLetterStore, ScheduleStore {

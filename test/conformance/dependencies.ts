@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NewTaskInput, TaskState } from '../../src-main/kernel/index.ts'
+import type { Recovered } from '../../src-main/queue/task-store.ts'
 import { failure, task, type QueueUnderTest } from './queue-under-test.ts'
 import { reachState } from './reach-state.ts'
 
@@ -16,6 +17,12 @@ export function describeDependencies(queue: QueueUnderTest): void {
   }
   const childOf = (after: string[], input: Partial<NewTaskInput> = {}): Promise<string> =>
     queue.submit({ type: 'child', after, ...input })
+  const became = (taskId: string, state: TaskState): Recovered => ({
+    taskId,
+    type: 'child',
+    reason: 'DEPENDENCY',
+    state
+  })
   const states = (ids: readonly string[]): Promise<TaskState[]> => Promise.all(ids.map((id) => queue.state(id)))
 
   describe('dependencies', () => {
@@ -37,8 +44,11 @@ export function describeDependencies(queue: QueueUnderTest): void {
 
     it.each(ends)('on a task that ended %s already: go on, or end with it, as the producer chose', async (state) => {
       const parent = await reachState(queue, state, { maxAttempts: 1 })
+      const [submitted] = await queue.store.submit([task({ type: 'child', after: [parent] })])
+      const isFailed = !good.includes(state)
+      expect(submitted).toEqual({ status: 'created', taskId: submitted?.taskId, ...(isFailed && { isFailed }) })
       const [failing, released] = [
-        await childOf([parent]),
+        submitted!.taskId,
         await childOf([parent], { afterFailure: 'RELEASE', runAt: Date.now() + 3_600_000 })
       ]
       expect(await states([failing, released])).toEqual([good.includes(state) ? 'QUEUED' : 'FAILED', 'QUEUED'])
@@ -120,7 +130,7 @@ export function describeDependencies(queue: QueueUnderTest): void {
       expect((await queue.detail(known)).waitsFor).toHaveLength(1)
     })
 
-    it('that let a task go on are told by what ended the task that it waited for', async () => {
+    it('that let a task go on or fail are told by what ended the task that it waited for', async () => {
       const settled = async (taskId: string, outcome: 'SUCCESS' | 'FAILED') => {
         const { fence } = (await queue.claim(1))[0]!
         expect(fence.taskId).toBe(taskId)
@@ -129,23 +139,30 @@ export function describeDependencies(queue: QueueUnderTest): void {
       }
       const parents = [await queue.submit(), await queue.submit(), await queue.submit(), await queue.submit()]
       const [first, second, third, alone] = parents as [string, string, string, string]
-      await childOf([first, second])
-      await childOf([third])
-      expect(await settled(first, 'SUCCESS')).not.toHaveProperty('releasedDependents')
-      expect(await settled(second, 'SUCCESS')).toMatchObject({ state: 'SUCCESS', releasedDependents: true })
-      expect(await settled(third, 'FAILED')).not.toHaveProperty('releasedDependents')
-      expect(await settled(alone, 'SUCCESS')).not.toHaveProperty('releasedDependents')
+      const released = await childOf([first, second])
+      const failed = await childOf([third])
+      expect(await settled(first, 'SUCCESS')).not.toHaveProperty('dependents')
+      expect(await settled(second, 'SUCCESS')).toMatchObject({
+        state: 'SUCCESS',
+        dependents: [became(released, 'QUEUED')]
+      })
+      expect(await settled(third, 'FAILED')).toMatchObject({ dependents: [became(failed, 'FAILED')] })
+      expect(await settled(alone, 'SUCCESS')).not.toHaveProperty('dependents')
       const [cancelled, plain] = [await queue.submit(), await queue.submit()]
-      await childOf([cancelled], { afterFailure: 'RELEASE' })
-      expect(await queue.store.act(cancelled, 'cancel')).toMatchObject({ to: 'CANCELLED', releasedDependents: true })
-      expect(await queue.store.act(plain, 'cancel')).not.toHaveProperty('releasedDependents')
+      const after = [await childOf([cancelled], { afterFailure: 'RELEASE' }), await childOf([cancelled])] as const
+      const acted = await queue.store.act(cancelled, 'cancel')
+      expect(acted).toMatchObject({ status: 'done', to: 'CANCELLED' })
+      const told = acted.status === 'done' ? acted.dependents : []
+      expect(new Set(told)).toEqual(new Set([became(after[0], 'QUEUED'), became(after[1], 'FAILED')]))
+      expect(await queue.store.act(plain, 'cancel')).not.toHaveProperty('dependents')
     })
 
     it('that let more go on than one transaction may are told too', async () => {
       const parent = await queue.running()
       await queue.store.submit(Array.from({ length: 600 }, () => task({ type: 'child', after: [parent.taskId] })))
       const [result] = await queue.store.settle([{ fence: parent, outcome: 'SUCCESS', result: null }])
-      expect(result).toMatchObject({ state: 'SUCCESS', releasedDependents: true })
+      expect(result).toMatchObject({ state: 'SUCCESS' })
+      expect(result?.dependents).toHaveLength(600)
     })
 
     it('that go on when a lease or a deadline is over are told by the recovery', async () => {

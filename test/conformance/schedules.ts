@@ -72,7 +72,7 @@ export function describeSchedules(queue: QueueUnderTest): void {
     it('that is disabled, or removed, has no ticks', async () => {
       await queue.store.putSchedule(daily({ enabled: false }))
       expect(await only()).toMatchObject({ enabled: false, nextAt: null })
-      expect(await queue.store.runSchedules()).toEqual({ submitted: 0, nextInMs: null })
+      expect(await queue.store.runSchedules()).toEqual({ submitted: [], nextInMs: null })
       expect(await queue.store.removeSchedule('daily')).toBe(true)
       expect(await queue.store.removeSchedule('daily')).toBe(false)
     })
@@ -80,10 +80,10 @@ export function describeSchedules(queue: QueueUnderTest): void {
     it('submits the task of its tick once it is due, and says when the next one is', async () => {
       await queue.store.putSchedule(daily({ cron: '* * * * *' }))
       const before = await queue.store.runSchedules()
-      expect(before.submitted).toBe(0)
+      expect(before.submitted).toEqual([])
       expect(before.nextInMs).toBeLessThanOrEqual(minute)
       const tick = await makeDue(0)
-      expect((await queue.store.runSchedules()).submitted).toBe(1)
+      expect((await queue.store.runSchedules()).submitted).toHaveLength(1)
       const schedule = await only()
       expect(schedule).toMatchObject({ lastTickAt: tick, missed: 0, problem: null })
       expect(schedule.nextAt! - tick).toBeGreaterThanOrEqual(minute)
@@ -91,7 +91,7 @@ export function describeSchedules(queue: QueueUnderTest): void {
         ...{ state: 'QUEUED', type: 't', owner: 'ada', payload: '{"from":"schedule"}', runAt: tick },
         hasIdempotencyKey: true
       })
-      expect((await queue.store.runSchedules()).submitted).toBe(0)
+      expect((await queue.store.runSchedules()).submitted).toEqual([])
     })
 
     it('submits one task a tick, whatever the number of schedulers (FAULTS 37, 38)', async () => {
@@ -117,7 +117,7 @@ export function describeSchedules(queue: QueueUnderTest): void {
       await queue.store.runSchedules()
       const { lastTaskId, nextAt } = await only()
       await queue.sql(`UPDATE taskdeck_schedule SET next_at = ${queue.shifted('next_at', tick - nextAt!)}`)
-      expect((await queue.store.runSchedules()).submitted).toBe(0)
+      expect((await queue.store.runSchedules()).submitted).toEqual([])
       expect(await only()).toMatchObject({ lastTaskId, nextAt })
     })
 
@@ -132,7 +132,7 @@ export function describeSchedules(queue: QueueUnderTest): void {
       const { at } = await queue.store.read()
       // A minute may begin while this runs.
       const due = Math.floor((at - tick) / minute) + 1
-      expect([tasks, tasks + 1]).toContain(submitted)
+      expect([tasks, tasks + 1]).toContain(submitted.length)
       const { missed } = await only()
       expect(missed).toBeGreaterThanOrEqual(4)
       expect(missed).toBeLessThanOrEqual(due - 1)
@@ -145,7 +145,7 @@ export function describeSchedules(queue: QueueUnderTest): void {
       await queue.store.putSchedule(daily({ name: 'punctual', cron: '* * * * * *', task }))
       const past = queue.shifted('next_at', -2_000)
       await queue.sql(`UPDATE taskdeck_schedule SET next_at = ${past} WHERE name = 'punctual'`)
-      expect((await queue.store.runSchedules()).submitted).toBeGreaterThanOrEqual(3)
+      expect((await queue.store.runSchedules()).submitted.length).toBeGreaterThanOrEqual(3)
       const [made] = await queue.sql('SELECT MIN(id) AS id FROM taskdeck_task')
       expect(await queue.detail(String(made!['id']))).toMatchObject({ type: 'punctual' })
       const [late, punctual] = await queue.store.schedules()
@@ -156,9 +156,9 @@ export function describeSchedules(queue: QueueUnderTest): void {
     it('is left as it is by a round that was stopped, and gets its task from the next one', async () => {
       await queue.store.putSchedule(daily({ cron: '* * * * *' }))
       const tick = await makeDue(0)
-      expect((await queue.store.runSchedules(AbortSignal.abort())).submitted).toBe(0)
+      expect((await queue.store.runSchedules(AbortSignal.abort())).submitted).toEqual([])
       expect(await only()).toMatchObject({ nextAt: tick, lastTickAt: null, missed: 0 })
-      expect((await queue.store.runSchedules()).submitted).toBe(1)
+      expect((await queue.store.runSchedules()).submitted).toHaveLength(1)
     })
 
     it('keeps a due tick when only its task is changed, and counts from now when its times are', async () => {
@@ -170,7 +170,7 @@ export function describeSchedules(queue: QueueUnderTest): void {
       expect((await queue.detail((await only()).lastTaskId!)).payload).toBe('{"n":2}')
       await makeDue(0)
       await queue.store.putSchedule(daily({ cron: '0 0 1 1 *' }))
-      expect((await queue.store.runSchedules()).submitted).toBe(0)
+      expect((await queue.store.runSchedules()).submitted).toEqual([])
       expect((await only()).lastTickAt).toBe(tick)
     })
 
@@ -184,7 +184,7 @@ export function describeSchedules(queue: QueueUnderTest): void {
       await queue.sql(
         `UPDATE taskdeck_schedule SET next_at = (SELECT due FROM (SELECT MIN(next_at) AS due FROM taskdeck_schedule) AS s)`
       )
-      expect((await refusing.runSchedules()).submitted).toBe(1)
+      expect((await refusing.runSchedules()).submitted).toHaveLength(1)
       const [bad, good] = await queue.store.schedules()
       expect(bad).toMatchObject({
         name: 'daily',
@@ -200,11 +200,11 @@ export function describeSchedules(queue: QueueUnderTest): void {
       await queue.store.putSchedule(daily({ cron: '* * * * *' }))
       await queue.store.setPolicy({ scope: 'TYPE', name: 't', maxUnfinished: 0 })
       await makeDue(0)
-      expect((await queue.store.runSchedules()).submitted).toBe(0)
+      expect((await queue.store.runSchedules()).submitted).toEqual([])
       expect(await only()).toMatchObject({ missed: 1, problem: expect.stringMatching(/^QUOTA_EXCEEDED: /) as string })
       await queue.store.removePolicy('TYPE', 't')
       await makeDue(0)
-      expect((await queue.store.runSchedules()).submitted).toBe(1)
+      expect((await queue.store.runSchedules()).submitted).toHaveLength(1)
       expect(await only()).toMatchObject({ missed: 1, problem: null })
     })
 

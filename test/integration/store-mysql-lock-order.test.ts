@@ -137,7 +137,7 @@ it('a settlement takes dependents that are free at once, whatever their ids', as
   const [younger] = await submit({})
   const fences = await claimAll(['t'])
   const [result] = await store.settle([success(fences.get(parent!)), success(fences.get(younger!))])
-  expect(result).toMatchObject({ state: 'SUCCESS', releasedDependents: true })
+  expect(result).toMatchObject({ state: 'SUCCESS', dependents: [{ taskId: dependent, state: 'QUEUED' }] })
   expect((await store.get(dependent!))?.state).toBe('QUEUED')
 })
 

@@ -388,9 +388,8 @@ describe('after a lost reply to a commit', () => {
     const [claimed] = await store.claim(request)
     const [child] = await store.submit(tasks(1, { after: [parent!.taskId] }))
     const settlement = { fence: claimed!.fence, outcome: 'SUCCESS', result: null } as const
-    expect(await store.settle([settlement])).toEqual([
-      { fence: settlement.fence, state: 'SUCCESS', releasedDependents: true }
-    ])
+    const dependents = [expect.objectContaining({ taskId: child!.taskId, state: 'QUEUED' })]
+    expect(await store.settle([settlement])).toEqual([{ fence: settlement.fence, state: 'SUCCESS', dependents }])
     expect((await store.get(child!.taskId))?.state).toBe('QUEUED')
   })
 

@@ -27,6 +27,7 @@ class SaidStore {
   renew = () => this.answer('renew')
   runSchedules = () => this.answer('runSchedules')
   settle = () => this.answer('settle')
+  act = () => this.answer('act')
   recover = () => this.answer('recover')
   read = () => this.answer('read')
   // A method of the prototype's kind: it needs `this`.
@@ -69,14 +70,19 @@ describe('a counted store', () => {
     expect(await lines()).toContain('taskdeck_tasks_submitted_total{type="mail"} 1')
   })
 
-  it('counts what schedules submitted, as other', async () => {
+  it('counts what schedules submitted', async () => {
     const { said, counted, lines } = open()
-    said.answers.runSchedules = { submitted: 0, nextInMs: null }
+    said.answers.runSchedules = { submitted: [], nextInMs: null }
     await counted.runSchedules()
     expect((await lines()).filter((line) => line.startsWith('taskdeck_tasks_submitted_total{'))).toEqual([])
-    said.answers.runSchedules = { submitted: 3, nextInMs: 10 }
+    said.answers.runSchedules = { submitted: ['mail', 'report', 'mail'], nextInMs: 10 }
     await counted.runSchedules()
-    expect(await lines()).toContain('taskdeck_tasks_submitted_total{type="other"} 3')
+    expect(await lines()).toEqual(
+      expect.arrayContaining([
+        'taskdeck_tasks_submitted_total{type="mail"} 2',
+        'taskdeck_tasks_submitted_total{type="report"} 1'
+      ])
+    )
   })
 
   it('counts claims, their conflicts and each end once, though a settlement is repeated', async () => {
@@ -122,6 +128,29 @@ describe('a counted store', () => {
         'taskdeck_lease_renewal_failures_total{reason="error"} 1'
       ])
     )
+  })
+
+  it('counts tasks that fail with what they wait for, whoever ended that, and those that come too late for it', async () => {
+    const { said, counted, claim, lines } = open()
+    await claim(claimed('1', 'mail'), claimed('2', 'mail'))
+    const dependents = [
+      { taskId: '8', type: 'report', reason: 'DEPENDENCY', state: 'FAILED' },
+      { taskId: '9', type: 'report', reason: 'DEPENDENCY', state: 'QUEUED' }
+    ]
+    said.answers.settle = [
+      { fence: fence('1'), state: 'FAILED', dependents },
+      { fence: fence('2'), state: 'SUCCESS' }
+    ]
+    await counted.settle([
+      { fence: fence('1'), outcome: 'FAILED', error: failure('NO_SUCH_FILE') },
+      { fence: fence('2'), outcome: 'SUCCESS', result: null }
+    ])
+    expect(await lines()).toContain('taskdeck_tasks_failed_total{type="report",code="DEPENDENCY"} 1')
+    said.answers.act = { status: 'done', from: 'QUEUED', to: 'CANCELLED', dependents }
+    await counted.act('1', 'cancel')
+    said.answers.submit = [{ status: 'created', taskId: '10', isFailed: true }]
+    await counted.submit([{ type: 'report' }] as never)
+    expect(await lines()).toContain('taskdeck_tasks_failed_total{type="report",code="DEPENDENCY"} 3')
   })
 
   it('counts what recovery ended', async () => {

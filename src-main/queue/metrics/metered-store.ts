@@ -1,4 +1,5 @@
 import type { Clock, Fence } from '../../kernel/index.ts'
+import { dependencyError } from '../dependents.ts'
 import type { ClaimRequest, Recovered, Settlement, SettleResult, TaskStore } from '../task-store.ts'
 import type { QueueMetrics } from './queue-metrics.ts'
 
@@ -46,16 +47,20 @@ export interface Metering {
  */
 export function meteredStore(store: TaskStore, metering: Metering): TaskStore {
   const { metrics, clock, attempts } = metering
-  const counted: Pick<TaskStore, 'submit' | 'runSchedules' | 'claim' | 'renew' | 'settle' | 'recover'> = {
+  const counted: Pick<TaskStore, 'submit' | 'runSchedules' | 'claim' | 'renew' | 'settle' | 'act' | 'recover'> = {
     async submit(tasks) {
       const results = await store.submit(tasks)
-      for (const [index, { status }] of results.entries())
-        if (status === 'created') metrics.submitted(tasks[index]?.type ?? '')
+      for (const [index, result] of results.entries()) {
+        if (result.status !== 'created') continue
+        const type = tasks[index]?.type ?? ''
+        metrics.submitted(type)
+        if (result.isFailed) metrics.failed(type, dependencyError.code)
+      }
       return results
     },
     async runSchedules(stopped) {
       const round = await store.runSchedules(stopped)
-      metrics.submittedBySchedules(round.submitted)
+      for (const type of round.submitted) metrics.submitted(type)
       return round
     },
     async claim(request) {
@@ -82,7 +87,13 @@ export function meteredStore(store: TaskStore, metering: Metering): TaskStore {
     async settle(settlements) {
       const results = await store.settle(settlements)
       for (const [index, settlement] of settlements.entries()) countEnd(settlement, results[index], metering)
+      for (const { dependents = [] } of results) for (const one of dependents) countRecovered(one, metrics)
       return results
+    },
+    async act(...call) {
+      const result = await store.act(...call)
+      if (result.status === 'done') for (const one of result.dependents ?? []) countRecovered(one, metrics)
+      return result
     },
     async recover(limit) {
       const recovered = await store.recover(limit)

@@ -7,7 +7,7 @@ import {
   type Clock,
   type QueueReading
 } from '../../kernel/index.ts'
-import { BoundedLabels, otherLabel } from './bounded-labels.ts'
+import { BoundedLabels } from './bounded-labels.ts'
 
 /** Series of one counter at most: types times codes. */
 const mostTypes = 100
@@ -103,11 +103,6 @@ export class QueueMetrics {
 
   submitted(type: string): void {
     this.submittedTotal.inc({ type: this.types.of(type) })
-  }
-
-  /** A round says how many and not of which types. */
-  submittedBySchedules(count: number): void {
-    if (count > 0) this.submittedTotal.inc({ type: otherLabel }, count)
   }
 
   claimed(type: string): void {

@@ -29,7 +29,7 @@ describe('ScheduleLoop', () => {
         const nextInMs = nextTick === null ? null : Math.max(0, nextTick - clock.monotonic())
         const due = nextInMs === 0 ? 1 : 0
         if (due > 0) nextTick = null
-        return { submitted: due, nextInMs: due > 0 ? null : nextInMs }
+        return { submitted: due > 0 ? ['tick'] : [], nextInMs: due > 0 ? null : nextInMs }
       }
     }
     const onSubmitted = (count: number): void => void (submitted += count)
@@ -71,7 +71,7 @@ describe('ScheduleLoop', () => {
     const counting: Pick<ScheduleStore, 'runSchedules'> = {
       runSchedules: (stopped) =>
         new Promise((resolve) => {
-          stopped?.addEventListener('abort', () => resolve({ submitted: 0, nextInMs: 0 }))
+          stopped?.addEventListener('abort', () => resolve({ submitted: [], nextInMs: 0 }))
           begun()
         })
     }

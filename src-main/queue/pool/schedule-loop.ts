@@ -55,7 +55,7 @@ export class ScheduleLoop {
       const { submitted, nextInMs } = await store.runSchedules(stopped)
       database.succeeded('schedules')
       this.backoff.reset()
-      if (submitted > 0) onSubmitted(submitted)
+      if (submitted.length > 0) onSubmitted(submitted.length)
       return scheduleWaitMs(nextInMs, clock)
     } catch (error) {
       database.failed('schedules', error)

@@ -6,6 +6,7 @@ import type { ActionResult, Recovered, SettleResult, SubmitResult, TaskStore } f
 import { HintListener, hintText, loopback } from './hint-listener.ts'
 import { withHints } from './work-hints.ts'
 
+const released: Recovered = { taskId: '1', type: 't', reason: 'DEPENDENCY', state: 'QUEUED' }
 const fence = { taskId: '1', workerId: 'w', attempt: 1 }
 const task = (input: Partial<NewTaskInput> = {}) => newTask.parse({ type: 't', payload: '{}', ...input })
 
@@ -45,12 +46,11 @@ describe('withHints', () => {
       submit: (): Promise<SubmitResult[]> => Promise.resolve([answer]),
       act: () => Promise.resolve(action),
       settle: () => Promise.resolve(settled),
-      recover: (): Promise<Recovered[]> =>
-        Promise.resolve([{ taskId: '1', type: 't', reason: 'DEPENDENCY', state: 'QUEUED' }]),
+      recover: (): Promise<Recovered[]> => Promise.resolve([released]),
       replay: () => Promise.resolve({ changed: 2, skipped: 0, nextCursor: null }),
       resolveDeadLetter: () => Promise.resolve(action),
       setPolicy: () => Promise.resolve(),
-      runSchedules: () => Promise.resolve({ submitted: 1, nextInMs: null }),
+      runSchedules: () => Promise.resolve({ submitted: ['t'], nextInMs: null }),
       get(): Promise<undefined> {
         if (this !== inner) throw new Error('not its own this')
         return Promise.resolve(undefined)
@@ -98,14 +98,14 @@ describe('withHints', () => {
     [
       'waiting for another one that ended',
       () => {
-        settled = [{ fence, state: 'SUCCESS', releasedDependents: true }]
+        settled = [{ fence, state: 'SUCCESS', dependents: [released] }]
         return store.settle([])
       }
     ],
     [
       'waiting for another one that was cancelled',
       () => {
-        action = { status: 'done', from: 'QUEUED', to: 'CANCELLED', releasedDependents: true }
+        action = { status: 'done', from: 'QUEUED', to: 'CANCELLED', dependents: [released] }
         return store.act('1', 'cancel')
       }
     ],

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { hostname } from 'node:os'
 import { AppError, withDeadline, type Clock, type NewTask, type TaskState } from '../../kernel/index.ts'
+import { isReleasing } from '../dependents.ts'
 import type { ActionResult, SettleResult, SubmitResult, TaskStore } from '../task-store.ts'
 import { hintText, loopback } from './hint-listener.ts'
 
@@ -61,7 +62,7 @@ function tellingMethods(store: TaskStore, hints: WorkHints): Telling {
     recover: async (limit) => tellIf((tasks) => tasks.some(isQueued), await store.recover(limit)),
     replay: async (...call) => tellIf(({ changed }) => changed > 0, await store.replay(...call)),
     resolveDeadLetter: async (...call) => tellIf(madeWaiting, await store.resolveDeadLetter(...call)),
-    runSchedules: async (stopped) => tellIf(({ submitted }) => submitted > 0, await store.runSchedules(stopped)),
+    runSchedules: async (stopped) => tellIf(({ submitted }) => submitted.length > 0, await store.runSchedules(stopped)),
     // What was disabled or at its limit may be taken now.
     setPolicy: async (policy) => tellIf(always, await store.setPolicy(policy)),
     removePolicy: async (...call) => tellIf(always, await store.removePolicy(...call)),
@@ -76,7 +77,7 @@ const isQueued = ({ state }: { readonly state: TaskState | undefined }): boolean
 
 /** The task itself, or those that waited for it. */
 const madeWaiting = (result: ActionResult): boolean =>
-  result.status === 'done' && (isQueued({ state: result.to }) || result.releasedDependents === true)
+  result.status === 'done' && (isQueued({ state: result.to }) || isReleasing(result))
 
 /** One that is due later is found by a poll: no clock but the database's says when that is. */
 const madeDue = (tasks: readonly NewTask[], results: readonly SubmitResult[]): boolean =>
@@ -84,7 +85,7 @@ const madeDue = (tasks: readonly NewTask[], results: readonly SubmitResult[]): b
 
 /** Handed back; or ended, and others waited for that. */
 const letGo = (results: readonly SettleResult[]): boolean =>
-  results.some((result) => isQueued(result) || result.releasedDependents === true)
+  results.some((result) => isQueued(result) || isReleasing(result))
 
 class WorkHints {
   private readonly store: TaskStore

@@ -8,7 +8,7 @@ import {
   type SqlValue,
   type TaskState
 } from '../../kernel/index.ts'
-import { releasedAmong } from '../dependents.ts'
+import { withDependents } from '../dependents.ts'
 import type { ActionResult } from '../task-store.ts'
 import { closeLetters } from './dead-letters.ts'
 import { settleDependents, type EndedTask, type SettledDependents } from './endings.ts'
@@ -78,7 +78,7 @@ export async function act(database: SqlDatabase, taskId: string, action: Operato
   }
   const done = await database.transaction(work, { readBack })
   if (done.status !== 'done') return done
-  return { ...done, ...releasedAmong(await finishSome(database, dependents)) }
+  return { ...done, ...withDependents(await finishSome(database, dependents)) }
 }
 
 const isUnchanged = (row: SqlRow, before: SqlRow | undefined): boolean =>

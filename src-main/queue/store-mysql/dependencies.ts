@@ -87,12 +87,12 @@ export const startOf = ({ after, afterFailure }: Dependent, parents: Parents): S
     afterFailure
   )
 
-/** After the tasks are written; those that cannot start any more fail in the same transaction. */
+/** After the tasks are written; those that cannot start any more fail in the same transaction. Returns these. */
 export async function writeDependencies(
   runner: SqlRunner,
   created: readonly (readonly [taskId: string, task: Dependent])[],
   parents: Parents
-): Promise<void> {
+): Promise<string[]> {
   const rows = created.flatMap(([taskId, { after, afterFailure }]) =>
     after.map((id): SqlValue[] => {
       const hasEnded = isTerminal(parents.get(id) ?? 'FAILED')
@@ -103,6 +103,7 @@ export async function writeDependencies(
     await runner.execute(addDependencies(chunk.length), chunk.flat())
   const late = created.filter(([, task]) => startOf(task, parents).fails).map(([taskId]) => taskId)
   await failDependents(runner, late.sort(compareIds))
+  return late
 }
 
 /** Of one task: what it was submitted to run after, at most 1,000. */

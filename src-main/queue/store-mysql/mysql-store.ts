@@ -18,6 +18,7 @@ import {
   type TaskFilter,
   type WorkerRequest
 } from '../../kernel/index.ts'
+import { isReleasing } from '../dependents.ts'
 import type { RecentAttempts, RecentWindow } from '../recent-attempts.ts'
 import type {
   ActionResult,
@@ -124,7 +125,7 @@ class MysqlStore implements TaskStore {
     const quick = await this.quick.settle(this.database, settlements)
     if (quick) return quick
     const results = await settle(this.database, settlements, this.clock)
-    if (results.some(({ releasedDependents }) => releasedDependents)) this.claims.forget()
+    if (results.some(isReleasing)) this.claims.forget()
     return results
   }
 

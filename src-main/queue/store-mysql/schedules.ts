@@ -6,7 +6,7 @@ import {
   type SqlRow,
   type SqlRunner
 } from '../../kernel/index.ts'
-import { runScheduleRound, type FoundSchedule, type RoundWork, type ScheduleRound } from '../schedule-round.ts'
+import { runScheduleRound, type FoundSchedule, type RoundWork } from '../schedule-round.ts'
 import {
   checkSchedule,
   keepsTick,
@@ -16,6 +16,7 @@ import {
   type ScheduleAdvance,
   type StoredSchedule
 } from '../schedules.ts'
+import type { ScheduleRound } from '../task-store.ts'
 import { anyAffected, repeatable } from './repeatable.ts'
 import { count, microseconds, rowId, text, textOrNull, time, timeOrNull, utcText } from './row-values.ts'
 

@@ -1,5 +1,5 @@
 import { type Clock, type Fence, type SqlDatabase, type SqlRunner, type TaskState } from '../../kernel/index.ts'
-import { releasedAmong } from '../dependents.ts'
+import { tellDependents } from '../dependents.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
 import { clampDelay, resolveSettlement, stateAfterRepeat } from '../retry.ts'
 import { storableArtifact, storableError, storableProgress, storableResult } from '../stored-text.ts'
@@ -52,8 +52,7 @@ export async function settle(
   }
   // A repeat finds the attempts' rows, so a lost reply is answered by doing it again.
   const results = await database.transaction(work, repeatable)
-  const released = releasedAmong(await finishSome(database, dependents))
-  return results.map((result) => (result.state === undefined ? result : { ...result, ...released }))
+  return tellDependents(results, await finishSome(database, dependents))
 }
 
 interface Settled {

@@ -111,11 +111,15 @@ class Submission {
     const created = [...this.written].filter(
       ([{ task }, { status }]) => status === 'created' && task.after.every((id) => parents.has(id))
     )
-    await writeDependencies(
+    const dependents = created.filter(([{ task }]) => task.after.length > 0)
+    const late = await writeDependencies(
       runner,
-      created.filter(([{ task }]) => task.after.length > 0).map(([{ task }, { taskId }]) => [taskId, task] as const),
+      dependents.map(([{ task }, { taskId }]) => [taskId, task] as const),
       parents
     )
+    const failed = new Set(late)
+    for (const [draft, { taskId }] of dependents)
+      if (failed.has(taskId)) this.written.set(draft, { status: 'created', taskId, isFailed: true })
   }
 
   /** Keys make a repetition harmless; without them the first task's id tells whether the batch is there. */

@@ -1,5 +1,5 @@
 import { isTerminal, nextState, type OperatorAction, type TaskState } from '../../kernel/index.ts'
-import { releasedAmong } from '../dependents.ts'
+import { withDependents } from '../dependents.ts'
 import type { ActionResult, Recovered } from '../task-store.ts'
 import { finishSome, noteEnding, settleDependents } from './endings.ts'
 import { rowId, type QueueFile, type Session } from './queue-file.ts'
@@ -51,7 +51,7 @@ export async function act(file: QueueFile, taskId: string, action: OperatorActio
     return { status: 'done', from, to }
   })
   if (result.status !== 'done' || !hasDependents) return result
-  return { ...result, ...releasedAmong([...dependents, ...(await finishSome(file))]) }
+  return { ...result, ...withDependents([...dependents, ...(await finishSome(file))]) }
 }
 
 interface Change {

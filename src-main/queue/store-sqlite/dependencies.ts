@@ -47,15 +47,17 @@ export const startOf = ({ after, afterFailure }: NewTask, parents: Parents): Ret
     afterFailure
   )
 
-/** After the task is written; one that cannot start any more fails in the same transaction. */
-export function writeDependencies(session: Session, id: bigint, task: NewTask, parents: Parents): void {
+/** After the task is written; one that cannot start any more fails in the same transaction. Returns whether it does. */
+export function writeDependencies(session: Session, id: bigint, task: NewTask, parents: Parents): boolean {
   for (const name of new Set(task.after)) {
     const parent = BigInt(name)
     const hasEnded = isTerminal(parents.get(name) ?? 'FAILED')
     session.run(addDependency, { id, parent, afterFailure: task.afterFailure, settled: hasEnded ? 1 : 0 })
     if (!hasEnded) session.run(markParent, { id: parent })
   }
-  if (startOf(task, parents).fails) failDependent(session, id, false)
+  const { fails } = startOf(task, parents)
+  if (fails) failDependent(session, id, false)
+  return fails
 }
 
 /** Of one task: what it was submitted to run after, at most 1,000. */

@@ -64,7 +64,7 @@ async function submitUntilRefused(): Promise<void> {
 async function runDueSchedules(): Promise<void> {
   for (;;) {
     const { submitted, nextInMs } = await store.runSchedules()
-    for (let n = 0; n < submitted; n++) say(['tick'])
+    for (let n = 0; n < submitted.length; n++) say(['tick'])
     if (nextInMs === null || nextInMs > 0) return
   }
 }

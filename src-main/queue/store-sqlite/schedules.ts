@@ -1,5 +1,5 @@
 import { misfireAfterMs, type Schedule, type ScheduleInput } from '../../kernel/index.ts'
-import { runScheduleRound, type FoundSchedule, type RoundWork, type ScheduleRound } from '../schedule-round.ts'
+import { runScheduleRound, type FoundSchedule, type RoundWork } from '../schedule-round.ts'
 import {
   checkSchedule,
   keepsTick,
@@ -9,6 +9,7 @@ import {
   type ScheduleAdvance,
   type StoredSchedule
 } from '../schedules.ts'
+import type { ScheduleRound } from '../task-store.ts'
 import { rowId, type QueueFile, type Session } from './queue-file.ts'
 import { toMicroseconds, toMs } from './task-rows.ts'
 

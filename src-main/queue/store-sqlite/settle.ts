@@ -1,6 +1,6 @@
 import { isTerminal, type AttemptError, type AttemptOutcome, type Clock, type TaskState } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
-import { releasedAmong } from '../dependents.ts'
+import { tellDependents } from '../dependents.ts'
 import { changesError, clampDelay, resolveSettlement, stateAfterRepeat } from '../retry.ts'
 import { storableArtifact, storableError, storableResult } from '../stored-text.ts'
 import type { NewArtifact, Recovered, Settlement, SettleResult } from '../task-store.ts'
@@ -77,8 +77,7 @@ export async function settle(
     leavesDependents = hasEndings(session)
     return settled
   })
-  const released = releasedAmong(leavesDependents ? [...dependents, ...(await finishSome(file))] : dependents)
-  return results.map((result) => (result.state === undefined ? result : { ...result, ...released }))
+  return tellDependents(results, leavesDependents ? [...dependents, ...(await finishSome(file))] : dependents)
 }
 
 function settleOne(session: Session, settlement: Settlement, terms: RetryTerms): TaskState | undefined {

@@ -102,8 +102,8 @@ function submitOne(session: Session, draft: Draft, parents: Parents): SubmitResu
     held: task.held ? 1 : 0,
     waitsFor: start.open
   })
-  if (task.after.length > 0) writeDependencies(session, BigInt(lastInsertRowid), task, parents)
-  return { status: 'created', taskId: String(lastInsertRowid) }
+  const isFailed = task.after.length > 0 && writeDependencies(session, BigInt(lastInsertRowid), task, parents)
+  return { status: 'created', taskId: String(lastInsertRowid), ...(isFailed && { isFailed }) }
 }
 
 function toDraft(task: NewTask): Draft {

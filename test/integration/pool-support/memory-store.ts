@@ -132,8 +132,8 @@ export class MemoryStore implements Pick<TaskStore, Method> {
     })
   }
 
-  runSchedules(): Promise<{ submitted: number; nextInMs: null }> {
-    return this.answer('runSchedules', () => ({ submitted: 0, nextInMs: null }))
+  runSchedules(): Promise<{ submitted: string[]; nextInMs: null }> {
+    return this.answer('runSchedules', () => ({ submitted: [], nextInMs: null }))
   }
 
   recover(): Promise<[]> {
