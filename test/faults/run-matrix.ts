@@ -74,6 +74,9 @@ export interface MatrixResult {
   readonly folder: string
 }
 
+/** Of a drain that takes minutes. */
+const tellEveryMs = 30_000
+
 /** The kinds that F19 has on for all of its time. */
 const soak: readonly FaultId[] = ['F1', 'F4', 'F10']
 
@@ -188,7 +191,14 @@ async function drain(world: World, { drainMs, workers, say }: MatrixOptions): Pr
   await world.stopSchedule()
   say(`all faults are over; ${await world.unfinished()} tasks are open`)
   const began = performance.now()
-  while ((await world.unfinished()) > 0 && performance.now() - began < drainMs) {
+  let toldAt = began
+  for (let open = await world.unfinished(); open > 0; open = await world.unfinished()) {
+    const now = performance.now()
+    if (now - began > drainMs) break
+    if (now - toldAt > tellEveryMs) {
+      say(`${open} tasks are open`)
+      toldAt = now
+    }
     // Tasks that kill their process are among those that are left.
     await world.fleet.refill(workers)
     await sleep(250)
