@@ -150,7 +150,7 @@ module.exports = {
       name: 'no-server-packages-in-renderer',
       severity: 'error',
       from: { path: '^src-renderer/', pathNot: '[.]test[.]ts$' },
-      to: { path: packages('@orpc/server', 'kysely', 'jiti', 'csv-parse') }
+      to: { path: packages('@orpc/server', 'kysely', 'jiti', 'csv-parse', 'yauzl', 'sax') }
     }
   ],
   options: {

@@ -41,7 +41,7 @@ export interface WorkerLine {
 export interface StartWorkerOptions {
   /** Folder with handler files, JavaScript or TypeScript; see docs/handlers.md. A relative path starts at the working directory. */
   readonly handlers?: string | URL
-  /** Also run sleep, flaky, cpu, http-request and import-csv. Default false. */
+  /** Also run sleep, flaky, cpu, http-request, import-csv and import-xlsx. Default false. */
   readonly builtInHandlers?: boolean
   /** Tasks at once, 1 to 1,000. Default 4. */
   readonly concurrency?: number

@@ -3,6 +3,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { makeImport } from '../../resources/demo/make-import.mjs'
+import { ordersWorkbook } from '../../src-main/queue/pool/built-in/xlsx/orders.fixture.ts'
 import { createTestDatabase } from '../support/mariadb.ts'
 
 /*
@@ -125,6 +127,15 @@ describe('a service with the packed package', () => {
     expect(code, output).toBe(0)
     expect(JSON.parse(output)).toMatchObject({ verdict: 'well', source: 'database', figures: { depth: 0 } })
     expect(await run(process.execPath, [command, 'sing'], folder, serviceMs)).toMatchObject({ code: 2 })
+  })
+
+  it('imports a workbook', async () => {
+    const file = join(folder, 'orders.xlsx')
+    writeFileSync(file, ordersWorkbook(makeImport(100, 2)))
+    const { code, output } = await run(process.execPath, ['import-workbook.ts', file], folder, serviceMs)
+    expect(code, output).toBe(0)
+    const result = { total: 100, imported: 98, rejected: 2, report: 'import-errors.csv' }
+    expect(JSON.parse(output.trim().split('\n').at(-1) ?? '')).toEqual(result)
   })
 
   it('does the same on a server', async () => {

@@ -32,6 +32,7 @@ it('lists what loads and why the rest does not, and the good files work', async 
     'good',
     'http-request',
     'import-csv',
+    'import-xlsx',
     'last',
     'sleep'
   ])

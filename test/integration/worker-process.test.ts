@@ -5,6 +5,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { makeImport } from '../../resources/demo/make-import.mjs'
 import { openMysql, parseMysqlUrl } from '../../src-main/connections/index.ts'
 import { newTask, systemClock } from '../../src-main/kernel/index.ts'
+import { ordersWorkbook } from '../../src-main/queue/pool/built-in/xlsx/orders.fixture.ts'
 import { openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
 import { createTestDatabase } from '../support/mariadb.ts'
 import { temporaryDir } from './pool-support/start-worker.ts'
@@ -30,51 +31,57 @@ async function openQueue(url: string) {
 }
 
 describe('the import', () => {
-  it('ends with 9,800 rows and a report of 200, also when its worker is killed half-way', async () => {
-    const url = await emptyDatabase()
-    const dir = temporaryDir()
-    const file = join(dir, 'orders.csv')
-    writeFileSync(file, makeImport())
-    const args = ['--migrate', '--artifacts', join(dir, 'artifacts'), '--lease-ms', '1500', '--recover-ms', '300']
-    const first = startWorkerProcess(url, ...args, '--poll-ms', '20')
-    await first.untilSays(/started with 4 slots/)
-    const { store, database } = await openQueue(url)
-    const payload = JSON.stringify({ file, batchSize: 50 })
-    const [submitted] = await store.submit([newTask.parse({ type: 'import-csv', payload, idempotencyKey: 'orders' })])
-    const id = submitted?.taskId ?? ''
-    const read = async () => {
-      const task = await store.get(id)
-      if (!task) throw new Error('the task is gone')
-      return task
-    }
-    // A checkpoint is the sign that the import is on its way.
-    while (!/"row":[1-9]/.test((await read()).checkpoint ?? '')) continue
-    first.child.kill('SIGKILL')
-    await first.ended
-    const halfWay = await read()
-    expect(halfWay.state).toBe('RUNNING')
+  it.each([
+    ['import-csv', 'orders.csv', makeImport()],
+    ['import-xlsx', 'orders.xlsx', ordersWorkbook(makeImport())]
+  ])(
+    '%s ends with 9,800 rows and a report of 200, also when its worker is killed half-way',
+    async (type, name, content) => {
+      const url = await emptyDatabase()
+      const dir = temporaryDir()
+      const file = join(dir, name)
+      writeFileSync(file, content)
+      const args = ['--migrate', '--artifacts', join(dir, 'artifacts'), '--lease-ms', '1500', '--recover-ms', '300']
+      const first = startWorkerProcess(url, ...args, '--poll-ms', '20')
+      await first.untilSays(/started with 4 slots/)
+      const { store, database } = await openQueue(url)
+      const payload = JSON.stringify({ file, batchSize: 50 })
+      const [submitted] = await store.submit([newTask.parse({ type, payload, idempotencyKey: 'orders' })])
+      const id = submitted?.taskId ?? ''
+      const read = async () => {
+        const task = await store.get(id)
+        if (!task) throw new Error('the task is gone')
+        return task
+      }
+      // A checkpoint is the sign that the import is on its way.
+      while (!/"row":[1-9]/.test((await read()).checkpoint ?? '')) continue
+      first.child.kill('SIGKILL')
+      await first.ended
+      const halfWay = await read()
+      expect(halfWay.state).toBe('RUNNING')
 
-    const second = startWorkerProcess(url, ...args, '--poll-ms', '20')
-    await second.untilSays(/recovered \(LEASE_EXPIRED\)/)
-    let task = await read()
-    // The default policy waits 5 s before the second attempt.
-    while (task.state !== 'PARTIAL_SUCCESS') {
-      expect(['RUNNING', 'RETRY_WAIT']).toContain(task.state)
-      task = await read()
+      const second = startWorkerProcess(url, ...args, '--poll-ms', '20')
+      await second.untilSays(/recovered \(LEASE_EXPIRED\)/)
+      let task = await read()
+      // The default policy waits 5 s before the second attempt.
+      while (task.state !== 'PARTIAL_SUCCESS') {
+        expect(['RUNNING', 'RETRY_WAIT']).toContain(task.state)
+        task = await read()
+      }
+      const result = { total: 10_000, imported: 9_800, rejected: 200, report: 'import-errors.csv' }
+      expect(JSON.parse(task.result ?? '')).toEqual(result)
+      expect(task.attempts.map(({ outcome }) => outcome)).toEqual(['LEASE_EXPIRED', 'PARTIAL_SUCCESS'])
+      const { rows } = await database.execute('SELECT COUNT(*) AS count FROM taskdeck_import_row')
+      expect(Number(rows[0]?.['count'])).toBe(9_800)
+      const report = readFileSync(task.artifacts[0]?.path ?? '', 'utf8')
+        .trimEnd()
+        .split('\r\n')
+      expect(report).toHaveLength(201)
+      expect((await store.log(id, null)).map(({ message }) => message).join('\n')).toContain('resumes after row')
+      second.child.kill('SIGTERM')
+      expect(await second.ended).toBe(0)
     }
-    const result = { total: 10_000, imported: 9_800, rejected: 200, report: 'import-errors.csv' }
-    expect(JSON.parse(task.result ?? '')).toEqual(result)
-    expect(task.attempts.map(({ outcome }) => outcome)).toEqual(['LEASE_EXPIRED', 'PARTIAL_SUCCESS'])
-    const { rows } = await database.execute('SELECT COUNT(*) AS count FROM taskdeck_import_row')
-    expect(Number(rows[0]?.['count'])).toBe(9_800)
-    const report = readFileSync(task.artifacts[0]?.path ?? '', 'utf8')
-      .trimEnd()
-      .split('\r\n')
-    expect(report).toHaveLength(201)
-    expect((await store.log(id, null)).map(({ message }) => message).join('\n')).toContain('resumes after row')
-    second.child.kill('SIGTERM')
-    expect(await second.ended).toBe(0)
-  })
+  )
 })
 
 describe('bad input', () => {
@@ -120,7 +127,7 @@ it('hands back what it runs when it is told to stop (FAULTS 26)', async () => {
   const url = await emptyDatabase()
   const worker = startWorkerProcess(url, '--migrate', '--grace-ms', '1500', '--poll-ms', '20', '--json')
   const { hostname, port, pathname, username, password } = new URL(url)
-  await worker.untilSays(/task types cpu, flaky, http-request, import-csv, sleep/)
+  await worker.untilSays(/task types cpu, flaky, http-request, import-csv, import-xlsx, sleep/)
   expect(worker.output()).toContain(`queue ${pathname.slice(1)} on ${hostname}:${port} as ${username}`)
   if (password !== '') expect(worker.output()).not.toContain(password)
   const { store } = await openQueue(url)

@@ -8,7 +8,7 @@ import { describeHandlers, type HandlerDescription } from './handler-description
 
 /** Where a worker's handlers come from. */
 export interface HandlerSource {
-  /** sleep, flaky, cpu, http-request, import-csv. */
+  /** sleep, flaky, cpu, http-request, import-csv, import-xlsx. */
   readonly builtIn: boolean
   /** Absolute path of a folder with the user's own, null for none. */
   readonly dir: string | null

@@ -1,5 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { makeImport } from '../../../resources/demo/make-import.mjs'
+import { ordersWorkbook } from '../../../src-main/queue/pool/built-in/xlsx/orders.fixture.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   askWorker,
@@ -60,6 +65,19 @@ export function tasksScenario(session: () => Session): void {
       expect(rows).toHaveLength(200)
       expect(await isOff('Retry')).toBe(true)
       await open.getByText('Partial success: nothing can be done to it now.').waitFor()
+    })
+
+    it('import a workbook as they import a CSV file', async () => {
+      const { page } = shell
+      const folder = mkdtempSync(join(tmpdir(), 'taskdeck-workbook-'))
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+      const file = join(folder, 'orders.xlsx')
+      writeFileSync(file, ordersWorkbook(makeImport(1_000, 20)))
+      await enqueue(page, { type: 'import-xlsx', title: 'Orders of May', payload: JSON.stringify({ file }) })
+      const open = await openTask(page, 'Orders of May')
+      await seesState(page, 'Partial success')
+      await open.getByText('980 succeeded').waitFor()
+      await open.getByText('20 failed').waitFor()
     })
 
     it('that fail at first are tried again, and the timeline says why', async () => {

@@ -3,6 +3,7 @@ import { parse } from 'csv-parse'
 import { z } from 'zod'
 import { messageOf, textProperty } from '../error-text.ts'
 import { defineHandler, FinalError } from '../handler.ts'
+import { headOf } from './file-head.ts'
 import { importFields, importRows } from './import-run.ts'
 
 const payload = z.object({
@@ -21,6 +22,8 @@ export const importCsvHandler = defineHandler({
 })
 
 async function* readRecords(request: Import, signal: AbortSignal): AsyncGenerator<Record<string, unknown>> {
+  if ((await headOf(request.file)) !== 'other')
+    throw new FinalError('FILE_NOT_CSV', `${request.file} is no text: a workbook (.xlsx) is imported with import-xlsx.`)
   try {
     for await (const record of parseFile(request, signal)) yield record as Record<string, unknown>
   } catch (error) {

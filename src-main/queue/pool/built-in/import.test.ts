@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { makeImport } from '../../../../resources/demo/make-import.mjs'
 import { taskLimits } from '../../../kernel/index.ts'
-import type { ImportedRow } from '../../row-sink.ts'
-import type { HandlerContext, NewArtifactFile } from '../handler.ts'
+import { contextOf, newTrace, type ImportTrace } from './import-context.fixture.ts'
 import { importCsvHandler } from './import-csv.ts'
 import { faultOf, sampleColumns } from './import-columns.ts'
 import { ImportReport } from './import-report.ts'
@@ -18,24 +17,6 @@ const good = {
   ordered_on: '2026-02-28',
   note: ''
 }
-
-/** A first attempt that nobody interrupts. */
-const contextOf = (stored: ImportedRow[], files: NewArtifactFile[]): HandlerContext => ({
-  taskId: '1',
-  attempt: 1,
-  idempotencyKey: 'key',
-  signal: new AbortController().signal,
-  checkCancellation: () => undefined,
-  progress: () => undefined,
-  log: () => undefined,
-  artifact: (file) => Promise.resolve(void files.push(file)),
-  checkpoint: undefined,
-  saveCheckpoint: () => Promise.resolve(),
-  rows: {
-    insert: (_key, rows) => Promise.resolve(stored.push(...rows)),
-    count: () => Promise.resolve(stored.length)
-  }
-})
 
 describe('faultOf', () => {
   it('finds nothing wrong with a good row', () => expect(faultOf(good, sampleColumns)).toBeUndefined())
@@ -85,8 +66,7 @@ describe('ImportReport', () => {
 })
 
 describe('import-csv', () => {
-  let stored: ImportedRow[]
-  let files: NewArtifactFile[]
+  let trace: ImportTrace
 
   const run = (csv: string, columns: Record<string, string>): unknown => {
     const folder = mkdtempSync(join(tmpdir(), 'taskdeck-import-'))
@@ -94,19 +74,16 @@ describe('import-csv', () => {
     const file = join(folder, 'rows.csv')
     writeFileSync(file, csv)
     const payload: unknown = importCsvHandler.payload.parse({ file, columns })
-    return importCsvHandler.execute(contextOf(stored, files), payload)
+    return importCsvHandler.execute(contextOf(trace), payload)
   }
 
-  beforeEach(() => {
-    stored = []
-    files = []
-  })
+  beforeEach(() => (trace = newTrace()))
 
   it('rejects a row that is too long to be stored, and imports the others', async () => {
     const long = '\\'.repeat(40_000) // twice as long as JSON
     await run(`name\nAda\n${long}\nGrace\n`, { name: 'text' })
-    expect(stored.map(({ rowNumber }) => rowNumber)).toEqual([1, 3])
-    expect(files).toMatchObject([{ name: 'import-errors.csv' }])
+    expect(trace.stored.map(({ rowNumber }) => rowNumber)).toEqual([1, 3])
+    expect(trace.files).toMatchObject([{ name: 'import-errors.csv' }])
   })
 
   it('does not try a file again that is no CSV', async () => {

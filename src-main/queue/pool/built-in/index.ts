@@ -3,6 +3,7 @@ import { cpuHandler } from './cpu.ts'
 import { flakyHandler } from './flaky.ts'
 import { httpRequestHandler } from './http-request.ts'
 import { importCsvHandler } from './import-csv.ts'
+import { importXlsxHandler } from './import-xlsx.ts'
 import { sleepHandler } from './sleep.ts'
 
 export const builtInHandlers: readonly Handler[] = [
@@ -10,7 +11,8 @@ export const builtInHandlers: readonly Handler[] = [
   flakyHandler,
   cpuHandler,
   httpRequestHandler,
-  importCsvHandler
+  importCsvHandler,
+  importXlsxHandler
 ]
 
 export function builtInHandler(type: string): Handler | undefined {
