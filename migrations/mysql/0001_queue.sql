@@ -169,6 +169,8 @@ CREATE TABLE taskdeck_dead_letter (
   -- OPEN, REPLAYED, DISCARDED
   resolution VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'OPEN',
   resolved_at DATETIME(6) NULL,
+  -- Who replayed or discarded it; an operator's retry of the task is a replay.
+  resolved_by VARCHAR(128) NULL,
   PRIMARY KEY (id),
   -- Not unique: a task may die twice without an attempt between, by deadlines or by what it waits for.
   KEY taskdeck_dead_letter_task (task_id, attempt),

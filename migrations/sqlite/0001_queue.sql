@@ -157,7 +157,9 @@ CREATE TABLE taskdeck_dead_letter (
   last_error_message TEXT,
   -- OPEN, REPLAYED, DISCARDED
   resolution TEXT NOT NULL DEFAULT 'OPEN',
-  resolved_at INTEGER
+  resolved_at INTEGER,
+  -- Who replayed or discarded it; an operator's retry of the task is a replay.
+  resolved_by TEXT
 ) STRICT;
 
 -- Not unique: a task may die twice without an attempt between, by deadlines or by what it waits for.

@@ -28,7 +28,9 @@ export const deadLetter = z.object({
   firstError: cause,
   lastError: cause,
   resolution: deadLetterResolution,
-  resolvedAt: z.number().nullable()
+  resolvedAt: z.number().nullable(),
+  /** Who replayed or discarded it; null while it is open. */
+  resolvedBy: z.string().nullable()
 })
 export type DeadLetter = z.infer<typeof deadLetter>
 

@@ -12,6 +12,8 @@ export const taskLimits = {
   ownerLength: 100,
   titleLength: 200,
   keyLength: 200,
+  /** Who replayed or discarded a dead letter. */
+  actorLength: 128,
   payloadBytes: 1_048_576,
   resultBytes: 65_536,
   checkpointBytes: 65_536,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AppError, nextState, operatorActions, systemClock, taskStates } from '../kernel/index.ts'
 import type { OperatorAction, TaskDetail, TaskState } from '../kernel/index.ts'
-import type { ActionResult } from '../queue/task-store.ts'
+import type { ActionResult, TaskStore } from '../queue/task-store.ts'
 import { FakeAudit } from './fake-audit.fixture.ts'
 import { createOperations, writeBlock } from './index.ts'
 import type { ActRequest } from './index.ts'
@@ -10,7 +10,7 @@ import type { ActRequest } from './index.ts'
 class FakeStore {
   state: TaskState | undefined = 'FAILED'
   acted = 0
-  act = async (_taskId: string, action: OperatorAction): Promise<ActionResult> => {
+  act: TaskStore['act'] = async (_taskId: string, action: OperatorAction): Promise<ActionResult> => {
     this.acted++
     await Promise.resolve()
     if (!this.state) return { status: 'missing' }
@@ -55,12 +55,15 @@ describe('an action', () => {
     const operations = createOperations({ audit, clock })
     const seen: number[] = []
     const act = store.act
+    let by: string | undefined
     store.act = (...values) => {
+      by = values[2]
       seen.push(audit.entries.length)
       return act(...values)
     }
     expect(await operations.act(request())).toEqual({ from: 'FAILED', to: 'QUEUED', auditId: '1' })
     expect(seen).toEqual([1])
+    expect(by).toBe('ada')
     expect(audit.entries[0]).toMatchObject({
       actor: 'ada',
       connectionId: 'c1',

@@ -143,11 +143,11 @@ class AuditedOperations implements Operations {
   }
 
   private async perform(
-    { store, taskId, action }: ActRequest,
+    { store, taskId, action, actor }: ActRequest,
     auditId: string
   ): Promise<{ outcome: Outcome; failure?: AppError }> {
     try {
-      return { outcome: outcomeOfResult(await store.act(taskId, action)) }
+      return { outcome: outcomeOfResult(await store.act(taskId, action, actor)) }
     } catch (error) {
       const failure = toAppError(error)
       // A lost reply stays open: the intent has no outcome until someone has looked.

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { AppError, deadLetterFilter, type DeadLetterFilter } from '../kernel/index.ts'
 import { deadLetterLimits } from '../queue/dead-letters.ts'
 import type { ActionResult, DeadLetterPage, DeadLetterStep, DeadLetterStore } from '../queue/task-store.ts'
+import { actorOf, type ActOptions } from './actor.ts'
+import { requireKnown } from './known-options.ts'
 
 /** All conditions must hold; what is left out means any, but for `resolution`, which is OPEN then. */
 export type DeadLetterQuery = z.input<typeof deadLetterFilter>
@@ -12,7 +14,12 @@ export interface ResolvedDeadLetters {
   readonly skipped: number
 }
 
-/** Tasks that ended FAILED, kept until somebody replays or discards them. Every method throws INVALID_INPUT for a filter that is none. */
+export interface ResolveManyOptions extends ActOptions {
+  /** Aborting ends it between two steps. */
+  readonly signal?: AbortSignal
+}
+
+/** Tasks that ended FAILED, kept until somebody replays or discards them, and then as a record of who did and when. Every method throws INVALID_INPUT for a filter or an option that is none. */
 export interface QueueDeadLetters {
   /** Newest first, at most 500 a page; `cursor` is the `nextCursor` of the page before. */
   list(
@@ -23,13 +30,13 @@ export interface QueueDeadLetters {
   count(query?: DeadLetterQuery): Promise<number>
   /**
    * All open ones that are there now go back to QUEUED with all attempts again, in steps of 500: what dies meanwhile is left alone, and workers may take
-   * the first before the last is back. Aborting ends it between two steps.
+   * the first before the last is back.
    */
-  replay(query?: DeadLetterQuery, signal?: AbortSignal): Promise<ResolvedDeadLetters>
+  replay(query?: DeadLetterQuery, options?: ResolveManyOptions): Promise<ResolvedDeadLetters>
   /** Their tasks stay FAILED; the letters are open no more. */
-  discard(query?: DeadLetterQuery, signal?: AbortSignal): Promise<ResolvedDeadLetters>
+  discard(query?: DeadLetterQuery, options?: ResolveManyOptions): Promise<ResolvedDeadLetters>
   /** One by its own id. What is not open any more is `refused` and no error. */
-  resolve(id: string, action: 'replay' | 'discard'): Promise<ActionResult>
+  resolve(id: string, action: 'replay' | 'discard', options?: ActOptions): Promise<ActionResult>
 }
 
 const mostCounted = 10_000
@@ -38,13 +45,16 @@ export function deadLettersOf(store: () => DeadLetterStore): QueueDeadLetters {
   const all = async (
     action: 'replay' | 'discard',
     query: DeadLetterQuery,
-    signal?: AbortSignal
+    options: ResolveManyOptions
   ): Promise<ResolvedDeadLetters> => {
+    requireKnown(options, ['by', 'signal'])
+    const { signal } = options
     const filter = filterOf(query)
-    const newest = await store().newestDeadLetter()
+    const by = actorOf(options)
+    const upToId = await store().newestDeadLetter()
     let [changed, skipped] = [0, 0]
-    for (let cursor: string | null = null; newest !== null && !signal?.aborted;) {
-      const step: DeadLetterStep = await store()[action](filter, newest, deadLetterLimits.step, cursor)
+    for (let cursor: string | null = null; upToId !== null && !signal?.aborted;) {
+      const step: DeadLetterStep = await store()[action](filter, { upToId, limit: deadLetterLimits.step, cursor, by })
       changed += step.changed
       skipped += step.skipped
       if (step.nextCursor === null) break
@@ -56,9 +66,12 @@ export function deadLettersOf(store: () => DeadLetterStore): QueueDeadLetters {
     list: async (query = {}, { limit = deadLetterLimits.page, cursor = null } = {}) =>
       store().deadLetters(filterOf(query), limit, cursor),
     count: async (query = {}) => store().countDeadLetters(filterOf(query), mostCounted),
-    replay: (query = {}, signal) => all('replay', query, signal),
-    discard: (query = {}, signal) => all('discard', query, signal),
-    resolve: async (id, action) => store().resolveDeadLetter(id, action)
+    replay: (query = {}, options = {}) => all('replay', query, options),
+    discard: (query = {}, options = {}) => all('discard', query, options),
+    resolve: async (id, action, options = {}) => {
+      requireKnown(options, ['by'])
+      return store().resolveDeadLetter(id, action, actorOf(options))
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { AppError, operatorAction, systemClock } from '../kernel/index.ts'
 import { openMeter } from '../queue/metrics/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
+import { actorOf, type ActOptions } from './actor.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { requireKnown } from './known-options.ts'
 import { letGo, openStore, whereIs, type OpenedStore, type Where } from './open-queue.ts'
@@ -45,7 +46,8 @@ export {
 } from '../queue/pool/handler.ts'
 export type { EndedHookedAttempt, HookedAttempt, WorkerHooks, WorkerStatus } from '../queue/pool/index.ts'
 export type { ActionResult, DeadLetterPage, SubmitResult } from '../queue/task-store.ts'
-export type { DeadLetterQuery, QueueDeadLetters, ResolvedDeadLetters } from './dead-letters.ts'
+export type { ActOptions } from './actor.ts'
+export type { DeadLetterQuery, QueueDeadLetters, ResolvedDeadLetters, ResolveManyOptions } from './dead-letters.ts'
 export type {
   OpenQueueOptions,
   Queue,
@@ -127,12 +129,13 @@ class OpenedQueue implements Queue {
     return this.whileOpen().get(taskId)
   }
 
-  async act(taskId: string, action: Parameters<Queue['act']>[1]) {
+  async act(taskId: string, action: Parameters<Queue['act']>[1], options: ActOptions = {}) {
+    requireKnown(options, ['by'])
     if (!operatorAction.options.includes(action)) {
       const message = `There is no action "${action}": the actions are ${operatorAction.options.join(', ')}.`
       throw new AppError('INVALID_INPUT', 'user', message)
     }
-    return this.whileOpen().act(taskId, action)
+    return this.whileOpen().act(taskId, action, actorOf(options))
   }
 
   async startWorker(options: StartWorkerOptions = {}): Promise<QueueWorker> {

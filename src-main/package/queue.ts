@@ -13,6 +13,7 @@ import type {
 } from '../kernel/index.ts'
 import type { WorkerHooks, WorkerStatus } from '../queue/pool/index.ts'
 import type { ActionResult, SubmitResult } from '../queue/task-store.ts'
+import type { ActOptions } from './actor.ts'
 import type { QueueDeadLetters } from './dead-letters.ts'
 import type { HandlerTask, NamedTask, TaskInput } from './task-input.ts'
 
@@ -125,8 +126,11 @@ export interface Queue {
   submitMany(tasks: readonly TaskInput[]): Promise<SubmitResult[]>
   /** undefined: there is none. Payload, result and checkpoint are JSON text. */
   get(taskId: string): Promise<TaskDetail | undefined>
-  /** release, cancel, pause, resume or retry. What the state does not allow is `refused` and no error. */
-  act(taskId: string, action: OperatorAction): Promise<ActionResult>
+  /**
+   * release, cancel, pause, resume or retry. What the state does not allow is `refused` and no error. Who retries a task that failed is kept with its
+   * dead letter.
+   */
+  act(taskId: string, action: OperatorAction, options?: ActOptions): Promise<ActionResult>
   readonly policies: QueuePolicies
   readonly deadLetters: QueueDeadLetters
   readonly schedules: QueueSchedules

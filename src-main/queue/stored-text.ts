@@ -1,4 +1,4 @@
-import { errorClass, taskLimits } from '../kernel/index.ts'
+import { AppError, errorClass, taskLimits } from '../kernel/index.ts'
 import type { AttemptError, Progress } from '../kernel/index.ts'
 import type { NewArtifact } from './task-store.ts'
 
@@ -27,6 +27,13 @@ export function truncateUtf8(text: string, maxBytes: number): string {
 
 /** NULs end texts in some tools of SQLite; lone surrogates have no UTF-8 form and would come back as another key. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
+/** Who did it, as the stores keep it: longer names are cut. Throws INVALID_INPUT for nobody: an operator's change is on record with its actor. */
+export function storableActor(by: string): string {
+  const actor = by.slice(0, taskLimits.actorLength).toWellFormed().replaceAll('\0', '\uFFFD').trim()
+  if (actor === '') throw new AppError('INVALID_INPUT', 'user', 'Say who does this: the name is empty.')
+  return actor
+}
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80
 

@@ -237,6 +237,16 @@ export interface DeadLetterStep {
   readonly nextCursor: string | null
 }
 
+/** Which part of what a filter finds one step takes, and who it is that replays or discards. */
+export interface DeadLetterRange {
+  readonly upToId: string
+  /** At most 500. */
+  readonly limit: number
+  readonly cursor: string | null
+  /** Kept with each letter, at most 128 characters of it. */
+  readonly by: string
+}
+
 export interface DeadLetterStore {
   /** Newest first. */
   deadLetters(filter: DeadLetterFilter, limit: number, cursor: string | null): Promise<DeadLetterPage>
@@ -244,12 +254,12 @@ export interface DeadLetterStore {
   countDeadLetters(filter: DeadLetterFilter, mostCounted: number): Promise<number>
   /** The newest id now: what a bulk action is bounded by, so that what dies meanwhile is left alone. */
   newestDeadLetter(): Promise<string | null>
-  /** Back to QUEUED with all attempts again, as an operator's retry; history is kept. At most `limit` (500) of those up to `upToId`. */
-  replay(filter: DeadLetterFilter, upToId: string, limit: number, cursor: string | null): Promise<DeadLetterStep>
+  /** Back to QUEUED with all attempts again, as an operator's retry; history is kept. At most `limit` of those up to `upToId`. */
+  replay(filter: DeadLetterFilter, range: DeadLetterRange): Promise<DeadLetterStep>
   /** The task stays FAILED; its letter is no longer open. */
-  discard(filter: DeadLetterFilter, upToId: string, limit: number, cursor: string | null): Promise<DeadLetterStep>
+  discard(filter: DeadLetterFilter, range: DeadLetterRange): Promise<DeadLetterStep>
   /** One letter by its id. */
-  resolveDeadLetter(id: string, action: 'replay' | 'discard'): Promise<ActionResult>
+  resolveDeadLetter(id: string, action: 'replay' | 'discard', by: string): Promise<ActionResult>
 }
 
 export interface ScheduleRound {
@@ -310,7 +320,8 @@ export interface TaskStore extends PolicyStore, DeadLetterStore, ScheduleStore {
   recover(limit: number): Promise<Recovered[]>
 
   // operators
-  act(taskId: string, action: OperatorAction): Promise<ActionResult>
+  /** `by`: who does it. A retry is kept with the task's open dead letter, as its replay. */
+  act(taskId: string, action: OperatorAction, by: string): Promise<ActionResult>
   /**
    * The worker reads it with its next report; null takes a request back. False: nobody is asked, for the worker is unknown, stopped, or has been silent for
    * `workerAliveMs`. What was asked of one that died since can be taken back. Throws WORKER_STOPPING (user) for QUIET while STOP is asked: it would

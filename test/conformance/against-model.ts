@@ -63,11 +63,14 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
   async function resolveAll(model: QueueModel, s: Extract<Step, { do: 'resolveAll' }>): Promise<void> {
     const upToId = await queue.store.newestDeadLetter()
     if (upToId === null) return
-    const expected = model.tasks.filter((task) => task.type === s.type && model.resolve(task, s.action)).length
+    const expected = model.tasks.filter((task) => task.type === s.type && model.resolve(task, s.action, 'cleo')).length
     let changed = 0
     let cursor: string | null = null
     do {
-      const step: DeadLetterStep = await queue.store[s.action]({ ...allOpen, types: [s.type] }, upToId, s.limit, cursor)
+      const step: DeadLetterStep = await queue.store[s.action](
+        { ...allOpen, types: [s.type] },
+        { upToId, limit: s.limit, cursor, by: 'cleo' }
+      )
       expect(step.skipped).toBe(0)
       changed += step.changed
       cursor = step.nextCursor
@@ -147,15 +150,15 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
         return expect(refused).toEqual(model.saveProgress(fence, s.processed) ? [] : [fence])
       }
       case 'act': {
-        const done = model.act(task, s.action)
-        return expect((await queue.store.act(task.id, s.action)).status).toBe(done ? 'done' : 'refused')
+        const done = model.act(task, s.action, 'ada')
+        return expect((await queue.store.act(task.id, s.action, 'ada')).status).toBe(done ? 'done' : 'refused')
       }
       case 'resolve': {
         const letter = await openLetterOf(task.id)
-        const resolved = model.resolve(task, s.action)
+        const resolved = model.resolve(task, s.action, 'bob')
         expect(letter !== undefined).toBe(resolved)
         if (letter === undefined) return
-        return expect((await queue.store.resolveDeadLetter(letter, s.action)).status).toBe('done')
+        return expect((await queue.store.resolveDeadLetter(letter, s.action, 'bob')).status).toBe('done')
       }
       case 'expireLease':
         if (!(leasedStates as readonly string[]).includes(task.state)) return
@@ -189,12 +192,15 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
       expect(attempts).toHaveLength(task.attempt)
     }
     const letters = await queue.sql(
-      'SELECT task_id, attempt, reason, resolution FROM taskdeck_dead_letter ORDER BY task_id, id'
+      'SELECT task_id, attempt, reason, resolution, resolved_by FROM taskdeck_dead_letter ORDER BY task_id, id'
     )
-    expect(letters.map((row) => [String(row['task_id']), row['attempt'], row['reason'], row['resolution']])).toEqual(
+    const columns = ['attempt', 'reason', 'resolution', 'resolved_by']
+    expect(letters.map((row) => [String(row['task_id']), ...columns.map((column) => row[column])])).toEqual(
       [...model.tasks]
         .sort((a, b) => Number(a.id) - Number(b.id))
-        .flatMap(({ id, letters: ofTask }) => ofTask.map((one) => [id, one.attempt, one.reason, one.resolution]))
+        .flatMap(({ id, letters: ofTask }) =>
+          ofTask.map((one) => [id, one.attempt, one.reason, one.resolution, one.by])
+        )
     )
     expect(await queue.count('ending')).toBe(0)
     expect(await queue.count('task')).toBe(model.tasks.length)

@@ -36,13 +36,13 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
   const runAll = async (
     action: 'replay' | 'discard',
     change: Partial<DeadLetterFilter> = {},
-    { store = queue.store, limit = 3 }: { store?: TaskStore; limit?: number } = {}
+    { store = queue.store, limit = 3, by = 'ada' }: { store?: TaskStore; limit?: number; by?: string } = {}
   ): Promise<{ changed: number; skipped: number }> => {
     const upToId = (await store.newestDeadLetter()) ?? '1'
     const total = { changed: 0, skipped: 0 }
     let cursor: string | null = null
     do {
-      const step: DeadLetterStep = await store[action](filter(change), upToId, limit, cursor)
+      const step: DeadLetterStep = await store[action](filter(change), { upToId, limit, cursor, by })
       total.changed += step.changed
       total.skipped += step.skipped
       cursor = step.nextCursor
@@ -71,7 +71,8 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
           firstError: { code: 'E_1', message: failure.message },
           lastError: { code: 'E_3', message: 'third' },
           resolution: 'OPEN',
-          resolvedAt: null
+          resolvedAt: null,
+          resolvedBy: null
         }
       ])
       expect(attempts.map(({ error }) => error!.code)).toEqual(['E_1', 'E_2', 'E_3'])
@@ -86,7 +87,7 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
       await queue.recoverAll()
       const parent = await queue.submit()
       await queue.submit({ type: 'd', after: [parent] })
-      await queue.store.act(parent, 'cancel')
+      await queue.store.act(parent, 'cancel', 'ada')
       expect((await letters()).map(({ type, reason, lastError }) => [type, reason, lastError!.code])).toEqual([
         ['d', 'DEPENDENCY', 'DEPENDENCY'],
         ['c', 'DEADLINE', 'DEADLINE'],
@@ -97,7 +98,7 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
 
     it('are not written for a task that was cancelled, nor twice for a settlement that is repeated', async () => {
       const cancelled = await queue.submit()
-      await queue.store.act(cancelled, 'cancel')
+      await queue.store.act(cancelled, 'cancel', 'ada')
       const fence = await queue.running()
       const settlement = { fence, outcome: 'FAILED', error: failure } as const
       await queue.settle(settlement)
@@ -108,7 +109,7 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
     it('of a task that is replayed and dies again are two, each with the causes since the one before', async () => {
       const first = await retry(await queue.running({ maxAttempts: 2 }), 'E_1')
       await queue.settle({ fence: first, outcome: 'FAILED', error: { ...failure, code: 'E_2' } })
-      await queue.store.act(first.taskId, 'retry')
+      await queue.store.act(first.taskId, 'retry', 'ada')
       let second = (await queue.claim())[0]!.fence
       second = await retry(second, 'E_3')
       await queue.settle({ fence: second, outcome: 'FAILED', error: { ...failure, code: 'E_4' } })
@@ -118,14 +119,15 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
         [2, 'E_1', 'E_2', 'REPLAYED']
       ])
       expect(seen[1]!.resolvedAt).toBeGreaterThanOrEqual(seen[1]!.diedAt)
+      expect(seen.map(({ resolvedBy }) => resolvedBy)).toEqual([null, 'ada'])
       expect((await queue.detail(first.taskId)).attempts).toHaveLength(4)
     })
 
     it('are two when a task dies twice without an attempt between', async () => {
       const parent = await queue.submit()
       const child = await queue.submit({ type: 'child', after: [parent] })
-      await queue.store.act(parent, 'cancel')
-      await queue.store.act(child, 'retry')
+      await queue.store.act(parent, 'cancel', 'ada')
+      await queue.store.act(child, 'retry', 'ada')
       await queue.passDeadline(child)
       await queue.recoverAll()
       expect((await letters()).map((l) => [l.attempt, l.reason])).toEqual([[0, 'DEADLINE']])
@@ -167,25 +169,71 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
       const discarded = await die()
       const [second, first] = await letters()
       const done = { status: 'done', from: 'FAILED', to: 'QUEUED' }
-      expect(await queue.store.resolveDeadLetter(first!.id, 'replay')).toEqual(done)
-      expect(await queue.store.resolveDeadLetter(second!.id, 'discard')).toEqual({ ...done, to: 'FAILED' })
+      expect(await queue.store.resolveDeadLetter(first!.id, 'replay', 'bob')).toEqual(done)
+      expect(await queue.store.resolveDeadLetter(second!.id, 'discard', 'ada')).toEqual({ ...done, to: 'FAILED' })
       expect(await queue.detail(replayed.taskId)).toMatchObject({ state: 'QUEUED', attemptsUsed: 0, errorCode: null })
       expect(await queue.state(discarded.taskId)).toBe('FAILED')
-      expect(await queue.store.resolveDeadLetter(first!.id, 'replay')).toEqual({ status: 'refused', state: 'QUEUED' })
-      expect(await queue.store.resolveDeadLetter(second!.id, 'replay')).toEqual({ status: 'refused', state: 'FAILED' })
-      expect(await queue.store.resolveDeadLetter('987654321', 'replay')).toEqual({ status: 'missing' })
+      expect(await queue.store.resolveDeadLetter(first!.id, 'replay', 'ada')).toEqual({
+        status: 'refused',
+        state: 'QUEUED'
+      })
+      expect(await queue.store.resolveDeadLetter(second!.id, 'replay', 'ada')).toEqual({
+        status: 'refused',
+        state: 'FAILED'
+      })
+      expect(await queue.store.resolveDeadLetter('987654321', 'replay', 'ada')).toEqual({ status: 'missing' })
       const resolutions = ['REPLAYED', 'DISCARDED'] as const
-      for (const resolution of resolutions) expect(await letters({ resolution })).toHaveLength(1)
+      const found = (await Promise.all(resolutions.map((resolution) => letters({ resolution })))).flat()
+      // Those who were refused are not on record, nor is a time moved by them.
+      expect(found.map(({ taskId, resolvedBy }) => [taskId, resolvedBy])).toEqual([
+        [replayed.taskId, 'bob'],
+        [discarded.taskId, 'ada']
+      ])
       // A discarded one is still an operator's to retry.
-      expect(await queue.store.act(discarded.taskId, 'retry')).toEqual(done)
+      expect(await queue.store.act(discarded.taskId, 'retry', 'ada')).toEqual(done)
+    })
+
+    it('keep at most 128 characters of who resolved them, and are not resolved by nobody', async () => {
+      const { taskId } = await die()
+      const [letter] = await letters()
+      const range = { upToId: letter!.id, limit: 1, cursor: null, by: ' ' }
+      for (const change of [
+        () => queue.store.resolveDeadLetter(letter!.id, 'discard', ''),
+        () => queue.store.act(taskId, 'retry', ''),
+        () => queue.store.replay(all, range),
+        () => queue.store.discard(all, range)
+      ])
+        await expect(change()).rejects.toMatchObject({ code: 'INVALID_INPUT', kind: 'user' })
+      expect(await letters()).toHaveLength(1)
+      expect(await queue.state(taskId)).toBe('FAILED')
+      await queue.store.act(taskId, 'retry', 'é😀'.repeat(50))
+      const [replayed] = await letters({ resolution: 'REPLAYED' })
+      expect(replayed!.resolvedBy).toBe(`${'é😀'.repeat(42)}é\uFFFD`)
+    })
+
+    it('resolved by two at once say who it was that was told so', async () => {
+      const other = await queue.open()
+      for (let round = 0; round < 10; round++) {
+        const { taskId } = await die({ type: `t${round}` })
+        const { id } = (await letters())[0]!
+        const discard = () => queue.store.resolveDeadLetter(id, 'discard', 'ada')
+        const replay = () => other.resolveDeadLetter(id, 'replay', 'bob')
+        const [one, two] = await Promise.all(round % 2 === 0 ? [discard(), replay()] : [replay(), discard()])
+        const answers = round % 2 === 0 ? [one, two] : [two, one]
+        const [byAda] = (await letters({ resolution: 'DISCARDED' })).filter((letter) => letter.taskId === taskId)
+        const [byBob] = (await letters({ resolution: 'REPLAYED' })).filter((letter) => letter.taskId === taskId)
+        expect(answers.map(({ status }) => status)).toEqual(byAda ? ['done', 'refused'] : ['refused', 'done'])
+        expect((byAda ?? byBob)!.resolvedBy).toBe(byAda ? 'ada' : 'bob')
+        expect(await queue.state(taskId)).toBe(byAda ? 'FAILED' : 'QUEUED')
+      }
     })
 
     it('of a task that was deleted cannot be replayed, but discarded', async () => {
       const { taskId } = await die()
       await queue.sql(`DELETE FROM taskdeck_task WHERE id = ${taskId}`)
       const [letter] = await letters()
-      expect(await queue.store.resolveDeadLetter(letter!.id, 'replay')).toEqual({ status: 'missing' })
-      expect(await queue.store.resolveDeadLetter(letter!.id, 'discard')).toMatchObject({ status: 'done' })
+      expect(await queue.store.resolveDeadLetter(letter!.id, 'replay', 'ada')).toEqual({ status: 'missing' })
+      expect(await queue.store.resolveDeadLetter(letter!.id, 'discard', 'ada')).toMatchObject({ status: 'done' })
       expect(await letters()).toEqual([])
     })
 
@@ -193,23 +241,32 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
       for (let n = 0; n < 7; n++) await die({ type: 'a' })
       await die({ type: 'b' })
       const upToId = (await queue.store.newestDeadLetter())!
+      const range = { upToId, limit: 5, by: 'ada' }
       const later = await die({ type: 'a' })
-      const step = await queue.store.replay(filter({ types: ['a'] }), upToId, 5, null)
+      const step = await queue.store.replay(filter({ types: ['a'] }), { ...range, cursor: null })
       expect(step).toMatchObject({ changed: 5, skipped: 0 })
       // Stopped here, another process goes on later.
       const other = await queue.open()
-      const rest = await other.replay(filter({ types: ['a'] }), upToId, 5, step.nextCursor)
+      const rest = await other.replay(filter({ types: ['a'] }), { ...range, cursor: step.nextCursor, by: 'bob' })
       expect(rest).toEqual({ changed: 2, skipped: 0, nextCursor: null })
       expect(await queue.state(later.taskId)).toBe('FAILED')
       expect(await queue.count('task', "state = 'QUEUED' AND type = 'a' AND attempts_used = 0")).toBe(7)
-      expect(await runAll('discard')).toEqual({ changed: 2, skipped: 0 })
+      expect(await runAll('discard', {}, { by: 'cleo' })).toEqual({ changed: 2, skipped: 0 })
       expect(await letters()).toEqual([])
-      expect(await queue.store.replay(all, upToId, 5, null)).toEqual({ changed: 0, skipped: 0, nextCursor: null })
+      const resolvers = async (resolution: 'REPLAYED' | 'DISCARDED'): Promise<unknown[]> =>
+        (await letters({ resolution })).map(({ resolvedBy }) => resolvedBy)
+      expect(await resolvers('REPLAYED')).toEqual([...Array<string>(2).fill('bob'), ...Array<string>(5).fill('ada')])
+      expect(await resolvers('DISCARDED')).toEqual(['cleo', 'cleo'])
+      expect(await queue.store.replay(all, { ...range, cursor: null })).toEqual({
+        changed: 0,
+        skipped: 0,
+        nextCursor: null
+      })
     })
 
     it('that are not open cannot be replayed in bulk', async () => {
       const error = await queue.store
-        .replay(filter({ resolution: 'DISCARDED' }), '1', 5, null)
+        .replay(filter({ resolution: 'DISCARDED' }), { upToId: '1', limit: 5, cursor: null, by: 'ada' })
         .catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ code: 'INVALID_INPUT' })
       expect(await queue.store.newestDeadLetter()).toBeNull()
@@ -222,7 +279,7 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
       const ids = (await letters()).map(({ taskId }) => taskId)
       const retried = async (): Promise<number> => {
         let done = 0
-        for (const id of ids) if ((await retrying!.act(id, 'retry')).status === 'done') done++
+        for (const id of ids) if ((await retrying!.act(id, 'retry', 'ada')).status === 'done') done++
         return done
       }
       const [byHand, ...bulk] = await Promise.all([
@@ -245,7 +302,8 @@ export function describeDeadLetters(queue: QueueUnderTest): void {
       expect(await runAll('replay', {}, { limit: 10_000 })).toEqual({ changed: 2_000, skipped: 0 })
       expect(await queue.count('task', "state = 'QUEUED'")).toBe(2_000)
       const upToId = (await queue.store.newestDeadLetter())!
-      expect(await queue.store.replay(all, upToId, 10_000, null)).toEqual({ changed: 0, skipped: 0, nextCursor: null })
+      const range = { upToId, limit: 10_000, cursor: null, by: 'ada' }
+      expect(await queue.store.replay(all, range)).toEqual({ changed: 0, skipped: 0, nextCursor: null })
     })
   })
 }

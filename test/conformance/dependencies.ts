@@ -72,7 +72,7 @@ export function describeDependencies(queue: QueueUnderTest): void {
       const late = await queue.submit()
       const lost = await queue.submit({ maxAttempts: 1 })
       const children = await Promise.all([cancelled, late, lost].map((id) => childOf([id])))
-      await queue.store.act(cancelled, 'cancel')
+      await queue.store.act(cancelled, 'cancel', 'ada')
       await queue.passDeadline(late)
       await queue.recoverAll()
       await queue.claim()
@@ -86,9 +86,9 @@ export function describeDependencies(queue: QueueUnderTest): void {
       const child = await childOf([fence.taskId], { afterFailure: 'RELEASE' })
       await queue.settle({ fence, outcome: 'RETRY', error: failure, delayMs: 0 })
       expect(await queue.state(child)).toBe('CREATED')
-      await queue.store.act(fence.taskId, 'cancel')
+      await queue.store.act(fence.taskId, 'cancel', 'ada')
       expect(await queue.state(child)).toBe('QUEUED')
-      await queue.store.act(fence.taskId, 'retry')
+      await queue.store.act(fence.taskId, 'retry', 'ada')
       const later = await childOf([fence.taskId])
       expect(await states([child, later])).toEqual(['QUEUED', 'CREATED'])
       await finish(fence.taskId)
@@ -100,20 +100,20 @@ export function describeDependencies(queue: QueueUnderTest): void {
       const held = await childOf([parent], { held: true })
       const released = await childOf([parent])
       const cancelled = await childOf([parent])
-      await queue.store.act(released, 'release')
-      await queue.store.act(cancelled, 'cancel')
+      await queue.store.act(released, 'release', 'ada')
+      await queue.store.act(cancelled, 'cancel', 'ada')
       expect(await states([held, released, cancelled])).toEqual(['CREATED', 'QUEUED', 'CANCELLED'])
       await finish(parent)
       expect(await states([held, released, cancelled])).toEqual(['CREATED', 'QUEUED', 'CANCELLED'])
-      await queue.store.act(held, 'release')
+      await queue.store.act(held, 'release', 'ada')
       expect(await queue.state(held)).toBe('QUEUED')
     })
 
     it('do not touch a task that was released by hand when they end badly', async () => {
       const parent = await queue.submit()
       const child = await childOf([parent])
-      await queue.store.act(child, 'release')
-      await queue.store.act(parent, 'cancel')
+      await queue.store.act(child, 'release', 'ada')
+      await queue.store.act(parent, 'cancel', 'ada')
       expect(await queue.state(child)).toBe('QUEUED')
     })
 
@@ -150,11 +150,11 @@ export function describeDependencies(queue: QueueUnderTest): void {
       expect(await settled(alone, 'SUCCESS')).not.toHaveProperty('dependents')
       const [cancelled, plain] = [await queue.submit(), await queue.submit()]
       const after = [await childOf([cancelled], { afterFailure: 'RELEASE' }), await childOf([cancelled])] as const
-      const acted = await queue.store.act(cancelled, 'cancel')
+      const acted = await queue.store.act(cancelled, 'cancel', 'ada')
       expect(acted).toMatchObject({ status: 'done', to: 'CANCELLED' })
       const told = acted.status === 'done' ? acted.dependents : []
       expect(new Set(told)).toEqual(new Set([became(after[0], 'QUEUED'), became(after[1], 'FAILED')]))
-      expect(await queue.store.act(plain, 'cancel')).not.toHaveProperty('dependents')
+      expect(await queue.store.act(plain, 'cancel', 'ada')).not.toHaveProperty('dependents')
     })
 
     it('that let more go on than one transaction may are told too', async () => {
@@ -226,19 +226,19 @@ export function describeDependencies(queue: QueueUnderTest): void {
         const child = await childOf([fence.taskId])
         const [, released] = await Promise.all([
           queue.settle({ fence, outcome: 'FAILED', error: failure }),
-          other.act(child, 'release')
+          other.act(child, 'release', 'ada')
         ])
         const state = await queue.state(child)
         expect(state).toBe(released.status === 'done' ? 'QUEUED' : 'FAILED')
         expect(await queue.count('dead_letter', `task_id = ${child}`)).toBe(state === 'FAILED' ? 1 : 0)
-        await queue.store.act(child, 'cancel')
+        await queue.store.act(child, 'cancel', 'ada')
       }
     })
 
     it('of 1,000 tasks in a row all end with the first, each with a dead letter', { timeout: 60_000 }, async () => {
       const ids = [await queue.submit()]
       for (let n = 1; n <= 1_000; n++) ids.push(await queue.submit({ type: 'child', after: [ids.at(-1)!] }))
-      await queue.store.act(ids[0]!, 'cancel')
+      await queue.store.act(ids[0]!, 'cancel', 'ada')
       await queue.recoverAll()
       expect(await queue.count('task', "state = 'FAILED' AND error_code = 'DEPENDENCY'")).toBe(1_000)
       expect(await queue.count('dead_letter', "reason = 'DEPENDENCY' AND attempt = 0")).toBe(1_000)
@@ -284,8 +284,8 @@ export function describeDependencies(queue: QueueUnderTest): void {
       await queue.store.submit(
         Array.from({ length: 4_000 }, () => task({ type: 'child', after: [parent], afterFailure: 'RELEASE' }))
       )
-      await queue.store.act(parent, 'cancel')
-      await queue.store.act(parent, 'retry')
+      await queue.store.act(parent, 'cancel', 'ada')
+      await queue.store.act(parent, 'retry', 'ada')
       await queue.recoverAll()
       const released = await queue.count('task', "type = 'child' AND state = 'QUEUED'")
       expect(released).toBeLessThan(4_000)

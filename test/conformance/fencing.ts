@@ -150,7 +150,7 @@ export function describeFencing(queue: QueueUnderTest): void {
     it('renew to now plus the lease that the claim gave and tell of a wish to cancel', async () => {
       const kept = await queue.running()
       const cancelled = await queue.running()
-      await queue.store.act(cancelled.taskId, 'cancel')
+      await queue.store.act(cancelled.taskId, 'cancel', 'ada')
       const before = await queue.detail(kept.taskId)
       await queue.shift(kept.taskId, 'lease_until', -3_600_000)
       expect(await queue.store.renew([kept, cancelled])).toEqual({

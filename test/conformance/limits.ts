@@ -118,7 +118,7 @@ export function describeLimits(queue: QueueUnderTest): void {
       await set({ scope: 'TYPE', name: 't', maxRunning: 2 })
       await submitMany(5)
       const [asked, lost] = await claimNow()
-      await queue.store.act(asked!.fence.taskId, 'cancel')
+      await queue.store.act(asked!.fence.taskId, 'cancel', 'ada')
       await queue.shift(lost!.fence.taskId, 'lease_until', -3_600_000)
       expect(await claimNow()).toEqual([])
       await queue.settle({ fence: asked!.fence, outcome: 'CANCELLED' })

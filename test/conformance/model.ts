@@ -32,7 +32,14 @@ export interface ModelTask {
   held: boolean
   readonly ended: { readonly workerId: string; readonly outcome: AttemptOutcome }[]
   readonly dependencies: ModelDependency[]
-  readonly letters: { readonly attempt: number; readonly reason: DeathReason; resolution: DeadLetterResolution }[]
+  readonly letters: ModelLetter[]
+}
+
+interface ModelLetter {
+  readonly attempt: number
+  readonly reason: DeathReason
+  resolution: DeadLetterResolution
+  by: string | null
 }
 
 interface ModelDependency {
@@ -104,7 +111,7 @@ export class QueueModel {
 
   private end(task: ModelTask, to: TaskState, reason: DeathReason): void {
     task.state = to
-    if (to === 'FAILED') task.letters.push({ attempt: task.attempt, reason, resolution: 'OPEN' })
+    if (to === 'FAILED') task.letters.push({ attempt: task.attempt, reason, resolution: 'OPEN', by: null })
     for (const dependent of this.tasks)
       if (dependent.dependencies.some(({ on, settled }) => on === task && !settled)) this.look(dependent)
   }
@@ -161,7 +168,7 @@ export class QueueModel {
     return true
   }
 
-  act(task: ModelTask, action: OperatorAction): boolean {
+  act(task: ModelTask, action: OperatorAction, by: string): boolean {
     const to = nextState(task.state, action)
     if (!to) return false
     if (isTerminal(to)) this.end(task, to, 'FINAL')
@@ -169,7 +176,8 @@ export class QueueModel {
     if (action === 'release') task.held = false
     if (action === 'retry') {
       task.held = false
-      for (const letter of task.letters) if (letter.resolution === 'OPEN') letter.resolution = 'REPLAYED'
+      for (const letter of task.letters.filter(({ resolution }) => resolution === 'OPEN'))
+        Object.assign(letter, { resolution: 'REPLAYED', by })
       task.attemptsUsed = 0
       task.due = true
       task.deadlinePassed = false
@@ -178,11 +186,11 @@ export class QueueModel {
   }
 
   /** Whether there was an open letter. */
-  resolve(task: ModelTask, action: 'replay' | 'discard'): boolean {
+  resolve(task: ModelTask, action: 'replay' | 'discard', by: string): boolean {
     const open = task.letters.find(({ resolution }) => resolution === 'OPEN')
     if (!open) return false
-    if (action === 'discard') open.resolution = 'DISCARDED'
-    else this.act(task, 'retry')
+    if (action === 'discard') Object.assign(open, { resolution: 'DISCARDED', by })
+    else this.act(task, 'retry', by)
     return true
   }
 

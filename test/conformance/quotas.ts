@@ -54,12 +54,12 @@ export function describeQuotas(queue: QueueUnderTest): void {
       await limit('TYPE', 't', 4)
       const fence = await queue.running()
       const paused = await queue.submit()
-      await queue.store.act(paused, 'pause')
+      await queue.store.act(paused, 'pause', 'ada')
       await queue.submit({ held: true })
       const waiting = await queue.submit()
       await expect(submitMany(1)).rejects.toMatchObject(refusal('TYPE', 't', 4))
       await queue.settle({ fence, outcome: 'SUCCESS', result: null })
-      await queue.store.act(waiting, 'cancel')
+      await queue.store.act(waiting, 'cancel', 'ada')
       await submitMany(2)
       await expect(submitMany(1)).rejects.toMatchObject(refusal('TYPE', 't', 4))
     })
@@ -101,11 +101,11 @@ export function describeQuotas(queue: QueueUnderTest): void {
         await queue.settle({ fence, outcome: 'FAILED', error: failure })
         await submitMany(2 - (await queue.count('task', 'finished_at IS NULL')))
         const [letter] = (await queue.store.deadLetters(openLetters, 1, null)).rows
-        if (replays) await queue.store.replay(openLetters, letter!.id, 10, null)
-        else await queue.store.act(fence.taskId, 'retry')
+        if (replays) await queue.store.replay(openLetters, { ...tenByAda, upToId: letter!.id })
+        else await queue.store.act(fence.taskId, 'retry', 'ada')
         expect(await queue.count('task', 'finished_at IS NULL')).toBe(3)
         await expect(submitMany(1)).rejects.toMatchObject(refusal('TYPE', 't', 2))
-        for (const { id } of (await queue.store.list(queued, 10, null)).rows) await queue.store.act(id, 'cancel')
+        for (const { id } of (await queue.store.list(queued, 10, null)).rows) await queue.store.act(id, 'cancel', 'ada')
       }
     })
 
@@ -114,11 +114,11 @@ export function describeQuotas(queue: QueueUnderTest): void {
       const fence = await queue.running()
       await queue.settle({ fence, outcome: 'FAILED', error: failure })
       const filled = await submitMany(5)
-      for (const { taskId } of filled.slice(0, 3)) await queue.store.act(taskId, 'cancel')
+      for (const { taskId } of filled.slice(0, 3)) await queue.store.act(taskId, 'cancel', 'ada')
       // Counted with this one: room for two more.
       await submitMany(1)
-      if (again === 'retry') await queue.store.act(fence.taskId, 'retry')
-      else await queue.store.replay(openLetters, (await queue.store.newestDeadLetter())!, 10, null)
+      if (again === 'retry') await queue.store.act(fence.taskId, 'retry', 'ada')
+      else await queue.store.replay(openLetters, { ...tenByAda, upToId: (await queue.store.newestDeadLetter())! })
       await expect(submitMany(2)).rejects.toMatchObject(refusal('TYPE', 't', 5))
       await submitMany(1)
       expect(await queue.count('task', 'finished_at IS NULL')).toBe(5)
@@ -172,4 +172,5 @@ export function describeQuotas(queue: QueueUnderTest): void {
 }
 
 const openLetters = deadLetterFilter.parse({})
+const tenByAda = { limit: 10, cursor: null, by: 'ada' }
 const queued = taskFilter.parse({ states: ['QUEUED'] })

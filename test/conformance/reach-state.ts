@@ -16,7 +16,7 @@ export async function reachState(
 ): Promise<string> {
   const act = async (action: OperatorAction): Promise<string> => {
     const taskId = await queue.submit(input)
-    await queue.store.act(taskId, action)
+    await queue.store.act(taskId, action, 'ada')
     return taskId
   }
   const settle = async (settlement: SettlementBody): Promise<string> => {
@@ -37,7 +37,7 @@ export async function reachState(
       return (await queue.running(input)).taskId
     case 'CANCEL_REQUESTED': {
       const { taskId } = await queue.running(input)
-      await queue.store.act(taskId, 'cancel')
+      await queue.store.act(taskId, 'cancel', 'ada')
       return taskId
     }
     case 'RETRY_WAIT':
@@ -72,7 +72,7 @@ const isOperatorAction = (event: TaskEvent): event is OperatorAction =>
  * `prepare` runs before (it makes time pass); returns whether the operation said that it happened.
  */
 export async function perform(queue: QueueUnderTest, taskId: string, event: TaskEvent): Promise<boolean> {
-  if (isOperatorAction(event)) return (await queue.store.act(taskId, event)).status === 'done'
+  if (isOperatorAction(event)) return (await queue.store.act(taskId, event, 'ada')).status === 'done'
   if (event === 'claim') {
     const claimed = await queue.store.claim({ workerId: 'w1', types: ['t'], limit: 10, leaseMs: 60_000 })
     return claimed.some(({ fence }) => fence.taskId === taskId)
@@ -83,7 +83,7 @@ export async function perform(queue: QueueUnderTest, taskId: string, event: Task
   if (event === 'failDependency') {
     const [parent] = (await queue.detail(taskId)).waitsFor
     const before = await queue.state(taskId)
-    await queue.store.act(parent!.taskId, 'cancel')
+    await queue.store.act(parent!.taskId, 'cancel', 'ada')
     return before !== 'FAILED' && (await queue.state(taskId)) === 'FAILED'
   }
   const { attempt } = await queue.detail(taskId)

@@ -54,12 +54,12 @@ export function describeReading(queue: QueueUnderTest): void {
         )
       )
       for (const { taskId } of created) {
-        if (random() < 0.2) await queue.store.act(taskId, pick(['cancel', 'pause', 'release'] as const))
+        if (random() < 0.2) await queue.store.act(taskId, pick(['cancel', 'pause', 'release'] as const), 'ada')
       }
       const claimed = await queue.store.claim({ workerId: 'w1', types, limit: 6, leaseMs: 60_000 })
       for (const { fence } of claimed) {
         const chance = random()
-        if (chance < 0.15) await queue.store.act(fence.taskId, 'cancel')
+        if (chance < 0.15) await queue.store.act(fence.taskId, 'cancel', 'ada')
         else if (chance < 0.3) await queue.loseLease(fence.taskId)
         else if (chance < 0.9) await queue.settle(pick(everySettlement(fence).slice(0, 4)))
         else await queue.settle({ fence, outcome: 'HANDED_BACK' })

@@ -64,7 +64,7 @@ export function describeRecentAttempts(queue: QueueUnderTest): void {
       const later = await queue.running({}, 'w1')
       const sooner = await queue.running({}, 'w2')
       await queue.shift(sooner.taskId, 'lease_until', -40_000)
-      await queue.store.act(later.taskId, 'cancel')
+      await queue.store.act(later.taskId, 'cancel', 'ada')
       const { at, running } = await queue.store.recentAttempts(everything)
       expect(running.map(({ taskId }) => taskId)).toEqual([sooner.taskId, later.taskId])
       expect(running[0]).toMatchObject({ attempt: 1, workerId: 'w2', type: 't', state: 'RUNNING', leaseMs: 60_000 })

@@ -75,7 +75,7 @@ export function describeRecovering(queue: QueueUnderTest): void {
       'cancels a task that was asked to stop and whose worker is gone, at most %i attempts',
       async (maxAttempts) => {
         const fence = await queue.running({ maxAttempts })
-        await queue.store.act(fence.taskId, 'cancel')
+        await queue.store.act(fence.taskId, 'cancel', 'ada')
         await expire(fence.taskId)
         expect(await queue.store.recover(10)).toMatchObject([{ reason: 'LEASE_EXPIRED', state: 'CANCELLED' }])
         const detail = await queue.detail(fence.taskId)
@@ -91,7 +91,7 @@ export function describeRecovering(queue: QueueUnderTest): void {
         retryPolicy: { kind: 'list', delaysMs: [0] }
       })
       const stopped = await queue.running()
-      await queue.store.act(stopped.taskId, 'cancel')
+      await queue.store.act(stopped.taskId, 'cancel', 'ada')
       await expire(stopped.taskId)
       await queue.recoverAll()
       const lost = await queue.running()
@@ -145,7 +145,7 @@ export function describeRecovering(queue: QueueUnderTest): void {
     it('leaves everything else as it is', async () => {
       const live = await queue.running()
       const paused = await queue.submit()
-      await queue.store.act(paused, 'pause')
+      await queue.store.act(paused, 'pause', 'ada')
       await queue.passDeadline(paused)
       const waiting = await queue.submit({ deadlineAt: Date.now() + 3_600_000 })
       const before = await Promise.all([live.taskId, paused, waiting].map((id) => queue.detail(id)))
@@ -207,7 +207,11 @@ export function describeRecovering(queue: QueueUnderTest): void {
   describe('operators', () => {
     it('cancel a waiting task at once', async () => {
       const taskId = await queue.submit()
-      expect(await queue.store.act(taskId, 'cancel')).toEqual({ status: 'done', from: 'QUEUED', to: 'CANCELLED' })
+      expect(await queue.store.act(taskId, 'cancel', 'ada')).toEqual({
+        status: 'done',
+        from: 'QUEUED',
+        to: 'CANCELLED'
+      })
       const detail = await queue.detail(taskId)
       expect(detail).toMatchObject({ state: 'CANCELLED', attempts: [] })
       expect(detail.finishedAt).toBe(detail.stateSince)
@@ -216,7 +220,7 @@ export function describeRecovering(queue: QueueUnderTest): void {
     it('ask a running task to stop; its worker keeps the lease', async () => {
       const fence = await queue.running()
       const before = await queue.detail(fence.taskId)
-      await queue.store.act(fence.taskId, 'cancel')
+      await queue.store.act(fence.taskId, 'cancel', 'ada')
       expect(await queue.detail(fence.taskId)).toMatchObject({
         state: 'CANCEL_REQUESTED',
         workerId: 'w1',
@@ -228,7 +232,11 @@ export function describeRecovering(queue: QueueUnderTest): void {
     it('retry a failed task from the start of its attempts, and the evidence and the fence stay', async () => {
       const first = await queue.running({ maxAttempts: 1 })
       await queue.settle({ fence: first, outcome: 'FAILED', error: failure })
-      expect(await queue.store.act(first.taskId, 'retry')).toEqual({ status: 'done', from: 'FAILED', to: 'QUEUED' })
+      expect(await queue.store.act(first.taskId, 'retry', 'ada')).toEqual({
+        status: 'done',
+        from: 'FAILED',
+        to: 'QUEUED'
+      })
       const waiting = await queue.detail(first.taskId)
       expect(waiting).toMatchObject({
         state: 'QUEUED',
@@ -253,28 +261,28 @@ export function describeRecovering(queue: QueueUnderTest): void {
       const taskId = await queue.submit()
       await queue.passDeadline(taskId)
       await queue.recoverAll()
-      await queue.store.act(taskId, 'retry')
+      await queue.store.act(taskId, 'retry', 'ada')
       expect(await queue.store.recover(10)).toEqual([])
       expect(await queue.detail(taskId)).toMatchObject({ state: 'QUEUED', deadlineAt: null })
     })
 
     it('release and resume count the waiting from then on, but keep a due time that lies ahead', async () => {
       const held = await queue.submit({ held: true, runAt: Date.now() - 3_600_000 })
-      await queue.store.act(held, 'release')
+      await queue.store.act(held, 'release', 'ada')
       const released = await queue.detail(held)
       expect(released.runAt).toBe(released.stateSince)
       const ahead = Date.now() + 3_600_000
       const paused = await queue.submit({ runAt: ahead })
-      await queue.store.act(paused, 'pause')
-      await queue.store.act(paused, 'resume')
+      await queue.store.act(paused, 'pause', 'ada')
+      await queue.store.act(paused, 'resume', 'ada')
       expect(await queue.detail(paused)).toMatchObject({ state: 'QUEUED', runAt: ahead })
     })
 
     it('pause hides a task from claims until it is resumed', async () => {
       const taskId = await queue.submit()
-      await queue.store.act(taskId, 'pause')
+      await queue.store.act(taskId, 'pause', 'ada')
       expect(await queue.store.claim({ workerId: 'w1', types: ['t'], limit: 1, leaseMs: 1_000 })).toEqual([])
-      await queue.store.act(taskId, 'resume')
+      await queue.store.act(taskId, 'resume', 'ada')
       expect((await queue.claim()).map((c) => c.fence.taskId)).toEqual([taskId])
     })
   })

@@ -191,7 +191,7 @@ export function describeSettling(queue: QueueUnderTest): void {
       { outcome: 'HANDED_BACK', state: 'CANCELLED' }
     ] as const)('ends a task that was asked to stop: $outcome leads to $state', async ({ outcome, state }) => {
       const fence = await queue.running()
-      await queue.store.act(fence.taskId, 'cancel')
+      await queue.store.act(fence.taskId, 'cancel', 'ada')
       const body = outcome === 'SUCCESS' ? { result: null } : { error: failure, delayMs: 1_000 }
       const settlement = { fence, outcome, ...body } as Parameters<typeof queue.settle>[0]
       expect(await queue.settle(settlement)).toBe(state)

@@ -51,19 +51,22 @@ export function describeTransitions(queue: QueueUnderTest): void {
 
     it('tells an operator from where to where a task went, or why not', async () => {
       const taskId = await queue.submit()
-      expect(await queue.store.act(taskId, 'pause')).toEqual({ status: 'done', from: 'QUEUED', to: 'PAUSED' })
-      expect(await queue.store.act(taskId, 'retry')).toEqual({ status: 'refused', state: 'PAUSED' })
+      expect(await queue.store.act(taskId, 'pause', 'ada')).toEqual({ status: 'done', from: 'QUEUED', to: 'PAUSED' })
+      expect(await queue.store.act(taskId, 'retry', 'ada')).toEqual({ status: 'refused', state: 'PAUSED' })
     })
 
     it.each(['18446744073709551615', '9223372036854775808', '987654321'])('reports task %s as missing', async (id) => {
-      expect(await queue.store.act(id, 'cancel')).toEqual({ status: 'missing' })
+      expect(await queue.store.act(id, 'cancel', 'ada')).toEqual({ status: 'missing' })
     })
 
     it('lets one of two racing operators win', async () => {
       const other = await queue.open()
       for (let round = 0; round < 10; round++) {
         const taskId = await queue.submit()
-        const results = await Promise.all([queue.store.act(taskId, 'cancel'), other.act(taskId, 'cancel')])
+        const results = await Promise.all([
+          queue.store.act(taskId, 'cancel', 'ada'),
+          other.act(taskId, 'cancel', 'ada')
+        ])
         expect(results.map((r) => r.status).sort()).toEqual(['done', 'refused'])
       }
     })

@@ -241,7 +241,7 @@ describe.concurrent('a real cause while a worker is there', unhurried, () => {
     const progress = await watch({ signal: 'progressStopped', type: 'sleep', above: 0 })
     const ids = await submit('sleep', { ms: 3_600_000 }, 2)
     await Promise.all([fires(pool), firesIn(progress, 'depth.RUNNING')])
-    for (const id of ids) await queue.store.act(id, 'cancel')
+    for (const id of ids) await queue.store.act(id, 'cancel', 'ada')
     await Promise.all([clears(pool), clears(progress)])
   })
 
@@ -252,7 +252,7 @@ describe.concurrent('a real cause while a worker is there', unhurried, () => {
     for (let n = 0; n < 3; n++) {
       const [id = ''] = await submit('held', {})
       await tick((reading) => ageIn(reading) > 300)
-      await queue.store.act(id, 'cancel')
+      await queue.store.act(id, 'cancel', 'ada')
       await tick((reading) => ageIn(reading) < 100)
     }
     const now = systemClock.now() + clockAheadS * 1_000
@@ -297,7 +297,7 @@ describe('a real cause that everything hangs on', unhurried, () => {
       await startProcess('outside')
       await firesIn(recovered, 'recovered5m')
       await clears(silent)
-      for (const id of ids) await queue.store.act(id, 'cancel')
+      for (const id of ids) await queue.store.act(id, 'cancel', 'ada')
       letPass(310)
       await clears(recovered)
     }

@@ -156,7 +156,7 @@ describe('call-webhook', () => {
     const id = await submit(queue, 'call-webhook', { url, event: 'order.paid', timeoutMs: 60_000 })
     await work(queue, { leaseMs: 1_500 })
     await called.promise
-    await queue.store.act(id, 'cancel')
+    await queue.store.act(id, 'cancel', 'ada')
     await hungUp.promise
     expect((await untilState(queue, id, 'CANCELLED')).attempts).toHaveLength(1)
   })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { makeImport } from '../../resources/demo/make-import.mjs'
@@ -103,7 +103,10 @@ const expected = {
     ],
     replayed: { changed: 1, skipped: 0 },
     discarded: { changed: 1, skipped: 0 },
-    left: 0
+    left: 0,
+    resolvedBy: ['on-call', `${userInfo().username}@${hostname()}`],
+    nobody: 'INVALID_INPUT',
+    misspelt: 'INVALID_INPUT'
   },
   schedules: { all: [{ name: 'yearly', timeZone: 'UTC', enabled: true, problem: null }], removed: true },
   workers: { workers: [{ own: true, status: 'running' }], asked: true }

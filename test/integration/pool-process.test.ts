@@ -97,7 +97,7 @@ describe.each([
     const paused = await submit(store, 'sleep', { ms: 0 }, { held: true })
     for (const make of [
       () => submit(store, 'sleep', { ms: 0 }),
-      () => store.act(paused, 'release').then(() => paused),
+      () => store.act(paused, 'release', 'ada').then(() => paused),
       () => endOfAnother(store)
     ]) {
       await untilIdle(store)

@@ -236,6 +236,6 @@ it('a later task and a held one wait, with what they were given', async () => {
   // UTC, though the session's zone is another.
   expect((later?.runAt ?? 0) - (later?.createdAt ?? 0)).toBe(600_000)
   expect(Math.abs((later?.createdAt ?? 0) - Date.now())).toBeLessThan(600_000)
-  await store.act(held?.id ?? '', 'release')
+  await store.act(held?.id ?? '', 'release', 'ada')
   expect(await claim(store, 'report.build')).toHaveLength(1)
 })

@@ -77,9 +77,10 @@ it('submits with quotas, limits, deadlines and dependencies, ends, retries withi
     const store = await open()
     const allOpen = deadLetterFilter.parse({})
     await during(async () => {
-      for (const id of some(3)) await store.act(id, Math.random() < 0.5 ? 'cancel' : 'retry')
+      for (const id of some(3)) await store.act(id, Math.random() < 0.5 ? 'cancel' : 'retry', 'ada')
       const upToId = await store.newestDeadLetter()
-      if (upToId !== null && Math.random() < 0.3) await store.replay(allOpen, upToId, 5, null)
+      if (upToId !== null && Math.random() < 0.3)
+        await store.replay(allOpen, { upToId, limit: 5, cursor: null, by: 'ada' })
       await store.recover(50)
     })
   }

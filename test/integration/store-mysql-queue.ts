@@ -86,6 +86,26 @@ export function losingReplies(
   })
 }
 
+/** The first commit is undone and its reply is lost: the store is asked to read back, after what others do meanwhile. */
+export function undoingOnce(database: SqlDatabase, meanwhile: () => Promise<unknown>): SqlDatabase {
+  let undone = false
+  return wrapped(database, async (work, { readBack } = {}) => {
+    if (undone) return database.transaction(work)
+    undone = true
+    const undo = new Error('undone')
+    await database
+      .transaction(async (runner) => {
+        await work(runner)
+        throw undo
+      })
+      .catch((error: unknown) => {
+        if (error !== undo) throw error
+      })
+    await meanwhile()
+    return (await readBack?.(database)) ?? database.transaction(work)
+  })
+}
+
 export interface LockTrouble {
   deadlocks: number
   lockTimeouts: number

@@ -13,7 +13,7 @@ import { openDependentsAfter } from '../../src-main/queue/store-mysql/noted-endi
 import { openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
 import { countAll, countOwnerOfType, countType, nextUnfinishedType } from '../../src-main/queue/store-mysql/quotas.ts'
 import type { TaskStore } from '../../src-main/queue/task-store.ts'
-import { losingReplies, MysqlQueue, tasks } from './store-mysql-queue.ts'
+import { losingReplies, MysqlQueue, tasks, undoingOnce } from './store-mysql-queue.ts'
 
 let queue: MysqlQueue
 let database: SqlDatabase
@@ -105,14 +105,33 @@ describe('a lost reply to the commit', () => {
     const losing = await openMysqlStore({ database: losingReplies(database), clock: systemClock })
     const [parent] = await store.submit(tasks(1))
     const children = await store.submit(tasks(3, { type: 'child', after: [parent!.taskId] }))
-    await losing.act(parent!.taskId, 'cancel')
+    await losing.act(parent!.taskId, 'cancel', 'ada')
     expect(await counted("SELECT COUNT(*) AS n FROM taskdeck_dead_letter WHERE reason = 'DEPENDENCY'")).toBe(3)
-    await losing.replay(deadLetterFilter.parse({}), (await store.newestDeadLetter())!, 2, null)
+    const range = { upToId: (await store.newestDeadLetter())!, limit: 2, cursor: null, by: 'ada' }
+    await losing.replay(deadLetterFilter.parse({}), range)
     expect(await counted("SELECT COUNT(*) AS n FROM taskdeck_task WHERE state = 'QUEUED'")).toBe(2)
     const [left] = (await store.deadLetters(deadLetterFilter.parse({}), 10, null)).rows
-    expect(await losing.resolveDeadLetter(left!.id, 'discard')).toMatchObject({ status: 'done' })
+    expect(await losing.resolveDeadLetter(left!.id, 'discard', 'ada')).toMatchObject({ status: 'done' })
     expect((await store.get(children[2]!.taskId))!.state).toBe('FAILED')
+    expect(await counted("SELECT COUNT(*) AS n FROM taskdeck_dead_letter WHERE resolved_by = 'ada'")).toBe(3)
   })
+
+  it.each(['replay', 'discard'] as const)(
+    'of a %s that was undone does not take what another operator did since for its own',
+    async (action) => {
+      const store = await queue.store(await queue.connect())
+      const [created] = await store.submit(tasks(1, { maxAttempts: 1 }))
+      const [claimed] = await store.claim({ workerId: 'w', types: ['t'], limit: 1, leaseMs: 60_000 })
+      const error = { code: 'E', message: 'm', class: 'final' } as const
+      await store.settle([{ fence: claimed!.fence, outcome: 'FAILED', error }])
+      const id = (await store.newestDeadLetter())!
+      const undoing = undoingOnce(database, () => store.resolveDeadLetter(id, action, 'bob'))
+      const operator = await openMysqlStore({ database: undoing, clock: systemClock })
+      expect(await operator.resolveDeadLetter(id, action, 'ada')).toMatchObject({ status: 'refused' })
+      expect(await counted("SELECT COUNT(*) AS n FROM taskdeck_dead_letter WHERE resolved_by = 'bob'")).toBe(1)
+      expect((await store.get(created!.taskId))!.state).toBe(action === 'replay' ? 'QUEUED' : 'FAILED')
+    }
+  )
 })
 
 describe('query plans', () => {

@@ -366,7 +366,11 @@ describe('after a lost reply to a commit', () => {
     const settled = await store.settle([{ fence: (claimed as ClaimedTask).fence, outcome: 'FAILED', error }])
     expect(settled[0]?.state).toBe('FAILED')
     expect(await counted('SELECT COUNT(*) AS n FROM taskdeck_attempt')).toBe(1)
-    expect(await store.act(created?.taskId ?? '', 'retry')).toEqual({ status: 'done', from: 'FAILED', to: 'QUEUED' })
+    expect(await store.act(created?.taskId ?? '', 'retry', 'ada')).toEqual({
+      status: 'done',
+      from: 'FAILED',
+      to: 'QUEUED'
+    })
   })
 
   it('an operator action was done when a worker has taken the task since', async () => {
@@ -377,7 +381,11 @@ describe('after a lost reply to a commit', () => {
       claimed += (await store.claim(request)).length
     })
     const operator = await queue.store(hurried)
-    expect(await operator.act(created!.taskId, 'release')).toEqual({ status: 'done', from: 'CREATED', to: 'QUEUED' })
+    expect(await operator.act(created!.taskId, 'release', 'ada')).toEqual({
+      status: 'done',
+      from: 'CREATED',
+      to: 'QUEUED'
+    })
     expect(claimed).toBe(1)
     expect((await store.get(created!.taskId))?.state).toBe('RUNNING')
   })

@@ -83,9 +83,12 @@ describe('withHints', () => {
 
   it.each([
     ['submitted', () => store.submit([task()])],
-    ['released or resumed', () => store.act('1', 'resume')],
-    ['replayed', () => store.resolveDeadLetter('1', 'replay')],
-    ['replayed with others', () => store.replay(deadLetterFilter.parse({}), '9', 10, null)],
+    ['released or resumed', () => store.act('1', 'resume', 'ada')],
+    ['replayed', () => store.resolveDeadLetter('1', 'replay', 'ada')],
+    [
+      'replayed with others',
+      () => store.replay(deadLetterFilter.parse({}), { upToId: '9', limit: 10, cursor: null, by: 'ada' })
+    ],
     ['kept from them by a policy', () => store.setPolicy({ scope: 'TYPE', name: 't' })],
     ['submitted by a schedule', () => store.runSchedules()],
     [
@@ -106,7 +109,7 @@ describe('withHints', () => {
       'waiting for another one that was cancelled',
       () => {
         action = { status: 'done', from: 'QUEUED', to: 'CANCELLED', dependents: [released] }
-        return store.act('1', 'cancel')
+        return store.act('1', 'cancel', 'ada')
       }
     ],
     ['released by recovery', () => store.recover(10)]
@@ -130,7 +133,7 @@ describe('withHints', () => {
       'was cancelled',
       () => {
         action = { status: 'done', from: 'QUEUED', to: 'CANCELLED' }
-        return store.act('1', 'cancel')
+        return store.act('1', 'cancel', 'ada')
       }
     ],
     [

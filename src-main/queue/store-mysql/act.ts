@@ -9,6 +9,7 @@ import {
   type TaskState
 } from '../../kernel/index.ts'
 import { withDependents } from '../dependents.ts'
+import { storableActor } from '../stored-text.ts'
 import type { ActionResult } from '../task-store.ts'
 import { closeLetters } from './dead-letters.ts'
 import { settleDependents, type EndedTask, type SettledDependents } from './endings.ts'
@@ -53,7 +54,15 @@ const statementOf: Readonly<Record<OperatorAction, string>> = {
   retry: startAgain
 }
 
-export async function act(database: SqlDatabase, taskId: string, action: OperatorAction): Promise<ActionResult> {
+/** What an operator asks for, and who that is. */
+export interface OperatorCall {
+  readonly action: OperatorAction
+  readonly by: string
+}
+
+export async function act(database: SqlDatabase, taskId: string, call: OperatorCall): Promise<ActionResult> {
+  const { action } = call
+  const by = storableActor(call.by)
   const id = rowId(taskId)
   if (id === undefined) return { status: 'missing' }
   let result: ActionResult = { status: 'missing' }
@@ -65,7 +74,7 @@ export async function act(database: SqlDatabase, taskId: string, action: Operato
     const [row] = (await runner.execute(lockState, [id])).rows
     before = row
     const now: ActionResult = row
-      ? await changeState(runner, id, text(row, 'state') as TaskState, action)
+      ? await changeState(runner, { id, from: text(row, 'state') as TaskState }, { action, by })
       : { status: 'missing' }
     result = now
     dependents = await settleDependents(runner, endedBy(id, row, now), [id.toString()])
@@ -97,16 +106,15 @@ async function countAgainFor(runner: SqlRunner, id: SqlValue): Promise<void> {
 
 async function changeState(
   runner: SqlRunner,
-  id: bigint,
-  from: TaskState,
-  action: OperatorAction
+  { id, from }: { readonly id: bigint; readonly from: TaskState },
+  { action, by }: OperatorCall
 ): Promise<ActionResult> {
   const to = nextState(from, action)
   if (to === undefined) return { status: 'refused', state: from }
   await runner.execute(statementOf[action], [to, finished(to), id, from])
   if (action === 'retry') {
     const ids = padded([id])
-    await runner.execute(closeLetters(ids.length), ids)
+    await runner.execute(closeLetters(ids.length), [by, ...ids])
   }
   return { status: 'done', from, to }
 }

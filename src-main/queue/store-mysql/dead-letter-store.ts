@@ -9,9 +9,10 @@ import {
   type SqlValue
 } from '../../kernel/index.ts'
 import { deadLetterLimits, requireOpen } from '../dead-letters.ts'
-import type { ActionResult, DeadLetterPage, DeadLetterStep } from '../task-store.ts'
+import { storableActor } from '../stored-text.ts'
+import type { ActionResult, DeadLetterPage, DeadLetterRange, DeadLetterStep } from '../task-store.ts'
 import { unknownCursor } from '../unknown-cursor.ts'
-import { act, replayTasks } from './act.ts'
+import { replayTasks } from './act.ts'
 import { closeLetters } from './dead-letters.ts'
 import { longestList } from './held-leases.ts'
 import { countAgain } from './quotas.ts'
@@ -21,7 +22,7 @@ import { chunksOf, marks, padded, perLength } from './statement-text.ts'
 import { lockAll } from './task-locks.ts'
 
 const columns = `id, task_id, attempt, type, owner, title, died_at, reason, first_error_code, first_error_message,
-  last_error_code, last_error_message, resolution, resolved_at`
+  last_error_code, last_error_message, resolution, resolved_at, resolved_by`
 
 interface Condition {
   readonly sql: string
@@ -72,11 +73,8 @@ const findLetters = perLength(
   (length) => `SELECT ${columns} FROM taskdeck_dead_letter FORCE INDEX (PRIMARY) WHERE id IN (${marks(length)})`
 )
 const newest = 'SELECT MAX(id) AS id FROM taskdeck_dead_letter'
-const findLetter = 'SELECT task_id, resolution FROM taskdeck_dead_letter WHERE id = ?'
-const lockLetter = `${findLetter} FOR UPDATE`
+const findLetter = 'SELECT task_id, resolution, resolved_by FROM taskdeck_dead_letter WHERE id = ?'
 const stateOfTask = 'SELECT state FROM taskdeck_task WHERE id = ?'
-const discardLetter = `
-UPDATE taskdeck_dead_letter SET resolution = 'DISCARDED', resolved_at = NOW(6) WHERE id = ? AND resolution = 'OPEN'`
 const ownersOf = perLength(
   (length) =>
     `SELECT DISTINCT type, owner FROM taskdeck_dead_letter FORCE INDEX (PRIMARY) WHERE id IN (${marks(length)})`
@@ -88,7 +86,7 @@ WHERE id IN (${marks(length)}) AND resolution = 'OPEN' ORDER BY id FOR UPDATE`
 )
 const discardLetters = perLength(
   (length) => `
-UPDATE taskdeck_dead_letter FORCE INDEX (PRIMARY) SET resolution = 'DISCARDED', resolved_at = NOW(6)
+UPDATE taskdeck_dead_letter FORCE INDEX (PRIMARY) SET resolution = 'DISCARDED', resolved_at = NOW(6), resolved_by = ?
 WHERE id IN (${marks(length)}) AND resolution = 'OPEN'`
 )
 
@@ -134,28 +132,33 @@ export async function newestDeadLetter(database: SqlRunner): Promise<string | nu
   return row ? textOrNull(row, 'id') : null
 }
 
-export interface StepOptions {
+export interface StepOptions extends DeadLetterRange {
   readonly action: 'replay' | 'discard'
-  readonly upToId: string
-  readonly limit: number
-  readonly cursor: string | null
+}
+
+/** Letters, the tasks that they are of, and who resolves them. */
+interface Resolving {
+  readonly ids: readonly string[]
+  readonly taskIds: readonly string[]
+  readonly by: string
 }
 
 /** One transaction. Repeated after a lost reply it finds its letters resolved: they are then counted as skipped. */
 export async function resolveStep(
   database: SqlDatabase,
   filter: DeadLetterFilter,
-  { action, upToId, limit: wanted, cursor }: StepOptions
+  { action, upToId, limit: wanted, cursor, ...rest }: StepOptions
 ): Promise<DeadLetterStep> {
   requireOpen(filter)
+  const by = storableActor(rest.by)
   const limit = Math.min(deadLetterLimits.step, Math.max(1, Math.floor(wanted)))
   const range = { after: cursor === null ? 0n : cursorId(cursor), upTo: cursorId(upToId) }
   const { sql, values } = stepOf(filter, range, limit)
   const found = (await database.execute(sql, values)).rows
   const ids = found.map((row) => text(row, 'id'))
   const taskIds = found.map((row) => text(row, 'task_id'))
-  const work = action === 'replay' ? replayLetters : discardAll
-  const changed = ids.length === 0 ? 0 : await database.transaction((runner) => work(runner, ids, taskIds), repeatable)
+  const work = (runner: SqlRunner): Promise<number> => workOf[action](runner, { ids, taskIds, by })
+  const changed = ids.length === 0 ? 0 : await database.transaction(work, repeatable)
   return {
     changed,
     skipped: ids.length - changed,
@@ -164,7 +167,7 @@ export async function resolveStep(
 }
 
 /** Gates, tasks, letters: in the order of all transactions. A task that is locked in FAILED has one open letter at most. */
-async function replayLetters(runner: SqlRunner, ids: readonly string[], taskIds: readonly string[]): Promise<number> {
+async function replayLetters(runner: SqlRunner, { ids, taskIds, by }: Resolving): Promise<number> {
   const owners: { type: string; owner: string }[] = []
   await onChunks(ids, async (chunk) => {
     const { rows } = await runner.execute(ownersOf(chunk.length), chunk)
@@ -176,16 +179,18 @@ async function replayLetters(runner: SqlRunner, ids: readonly string[], taskIds:
   const dead = open.filter((taskId) => tasks.has(taskId) && text(tasks.get(taskId) ?? {}, 'state') === 'FAILED')
   await onChunks(dead, async (chunk) => {
     await runner.execute(replayTasks(chunk.length), chunk)
-    await runner.execute(closeLetters(chunk.length), chunk)
+    await runner.execute(closeLetters(chunk.length), [by, ...chunk])
   })
   return dead.length
 }
 
-async function discardAll(runner: SqlRunner, ids: readonly string[]): Promise<number> {
+async function discardAll(runner: SqlRunner, { ids, by }: Resolving): Promise<number> {
   const open = await lockOpenLetters(runner, ids)
-  await onChunks(ids, async (chunk) => void (await runner.execute(discardLetters(chunk.length), chunk)))
+  await onChunks(ids, async (chunk) => void (await runner.execute(discardLetters(chunk.length), [by, ...chunk])))
   return open.length
 }
+
+const workOf = { replay: replayLetters, discard: discardAll }
 
 /** The tasks of those that are open. */
 async function lockOpenLetters(runner: SqlRunner, ids: readonly string[]): Promise<string[]> {
@@ -201,29 +206,32 @@ async function onChunks(ids: readonly string[], work: (ids: bigint[]) => Promise
   for (const chunk of chunksOf(ids, longestList)) await work(padded(chunk.map(BigInt)))
 }
 
+/** What a letter becomes, and its task. */
+const ends = {
+  replay: { resolution: 'REPLAYED', to: 'QUEUED' },
+  discard: { resolution: 'DISCARDED', to: 'FAILED' }
+} as const
+
 export async function resolveDeadLetter(
   database: SqlDatabase,
   id: string,
-  action: 'replay' | 'discard'
+  { action, by: actor }: Pick<StepOptions, 'action' | 'by'>
 ): Promise<ActionResult> {
+  const by = storableActor(actor)
   const letterId = rowId(id)
   const [letter] = letterId === undefined ? [] : (await database.execute(findLetter, [letterId])).rows
   if (!letter || letterId === undefined) return { status: 'missing' }
   const taskId = text(letter, 'task_id')
   if (text(letter, 'resolution') !== 'OPEN') return refused(database, taskId)
-  if (action === 'replay') return act(database, taskId, 'retry')
-  const discard = async (runner: SqlRunner): Promise<boolean> => {
-    const [row] = (await runner.execute(lockLetter, [letterId])).rows
-    if (!row || text(row, 'resolution') !== 'OPEN') return false
-    await runner.execute(discardLetter, [letterId])
-    return true
-  }
-  const readBack = async (runner: SqlRunner): Promise<true | undefined> => {
+  const { resolution, to } = ends[action]
+  const resolving = { ids: [letterId.toString()], taskIds: [taskId], by }
+  // Ours by its actor: another one may have resolved it after the server had undone this.
+  const readBack = async (runner: SqlRunner): Promise<number | undefined> => {
     const [row] = (await runner.execute(findLetter, [letterId])).rows
-    return row && text(row, 'resolution') === 'DISCARDED' ? true : undefined
+    return row && text(row, 'resolution') === resolution && textOrNull(row, 'resolved_by') === by ? 1 : undefined
   }
-  const isDone = await database.transaction(discard, { readBack })
-  return isDone ? { status: 'done', from: 'FAILED', to: 'FAILED' } : refused(database, taskId)
+  const changed = await database.transaction((runner) => workOf[action](runner, resolving), { readBack })
+  return changed === 1 ? { status: 'done', from: 'FAILED', to } : refused(database, taskId)
 }
 
 async function refused(database: SqlRunner, taskId: string): Promise<ActionResult> {
@@ -254,6 +262,7 @@ function toLetter(row: SqlRow): DeadLetter {
     firstError: cause('first'),
     lastError: cause('last'),
     resolution: text(row, 'resolution') as DeadLetterResolution,
-    resolvedAt: timeOrNull(row, 'resolved_at')
+    resolvedAt: timeOrNull(row, 'resolved_at'),
+    resolvedBy: textOrNull(row, 'resolved_by')
   }
 }

@@ -41,9 +41,10 @@ export async function writeDeadLetters(
   }
 }
 
-/** After an operator made tasks wait again. */
+/** After an operator made tasks wait again. Who that was comes before the ids. */
 export const closeLetters = perLength(
   (length) => `
-UPDATE taskdeck_dead_letter FORCE INDEX (taskdeck_dead_letter_task) SET resolution = 'REPLAYED', resolved_at = NOW(6)
+UPDATE taskdeck_dead_letter FORCE INDEX (taskdeck_dead_letter_task) SET resolution = 'REPLAYED', resolved_at = NOW(6),
+  resolved_by = ?
 WHERE task_id IN (${marks(length)}) AND resolution = 'OPEN'`
 )

@@ -25,6 +25,7 @@ import type {
   ClaimedTask,
   ClaimRequest,
   DeadLetterPage,
+  DeadLetterRange,
   DeadLetterStep,
   LogEntry,
   ProgressUpdate,
@@ -176,8 +177,8 @@ class MysqlStore implements TaskStore {
     return recover(this.database, this.clock, limit)
   }
 
-  async act(taskId: string, action: OperatorAction): Promise<ActionResult> {
-    const result = await act(this.database, taskId, action)
+  async act(taskId: string, action: OperatorAction, by: string): Promise<ActionResult> {
+    const result = await act(this.database, taskId, { action, by })
     this.claims.forget()
     return result
   }
@@ -218,23 +219,18 @@ class MysqlStore implements TaskStore {
     return newestDeadLetter(this.database)
   }
 
-  async replay(
-    filter: DeadLetterFilter,
-    upToId: string,
-    limit: number,
-    cursor: string | null
-  ): Promise<DeadLetterStep> {
-    const step = await resolveStep(this.database, filter, { action: 'replay', upToId, limit, cursor })
+  async replay(filter: DeadLetterFilter, range: DeadLetterRange): Promise<DeadLetterStep> {
+    const step = await resolveStep(this.database, filter, { action: 'replay', ...range })
     this.claims.forget()
     return step
   }
 
-  discard(filter: DeadLetterFilter, upToId: string, limit: number, cursor: string | null): Promise<DeadLetterStep> {
-    return resolveStep(this.database, filter, { action: 'discard', upToId, limit, cursor })
+  discard(filter: DeadLetterFilter, range: DeadLetterRange): Promise<DeadLetterStep> {
+    return resolveStep(this.database, filter, { action: 'discard', ...range })
   }
 
-  async resolveDeadLetter(id: string, action: 'replay' | 'discard'): Promise<ActionResult> {
-    const result = await resolveDeadLetter(this.database, id, action)
+  async resolveDeadLetter(id: string, action: 'replay' | 'discard', by: string): Promise<ActionResult> {
+    const result = await resolveDeadLetter(this.database, id, { action, by })
     this.claims.forget()
     return result
   }

@@ -1,5 +1,6 @@
 import { isTerminal, nextState, type OperatorAction, type TaskState } from '../../kernel/index.ts'
 import { withDependents } from '../dependents.ts'
+import { storableActor } from '../stored-text.ts'
 import type { ActionResult, Recovered } from '../task-store.ts'
 import { finishSome, noteEnding, settleDependents } from './endings.ts'
 import { rowId, type QueueFile, type Session } from './queue-file.ts'
@@ -21,7 +22,8 @@ UPDATE taskdeck_task SET ${move}, run_at = :at, attempts_used = 0, held = 0, wai
   error_code = NULL, error_class = NULL, error_message = NULL
 ${guard}`
 const closeLetters = `
-UPDATE taskdeck_dead_letter SET resolution = 'REPLAYED', resolved_at = :at WHERE task_id = :id AND resolution = 'OPEN'`
+UPDATE taskdeck_dead_letter SET resolution = 'REPLAYED', resolved_at = :at, resolved_by = :by
+WHERE task_id = :id AND resolution = 'OPEN'`
 
 const statementOf: Readonly<Record<OperatorAction, string>> = {
   release: startWaiting,
@@ -31,7 +33,15 @@ const statementOf: Readonly<Record<OperatorAction, string>> = {
   retry: startAgain
 }
 
-export async function act(file: QueueFile, taskId: string, action: OperatorAction): Promise<ActionResult> {
+/** What an operator asks for, and who that is. */
+export interface OperatorCall {
+  readonly action: OperatorAction
+  readonly by: string
+}
+
+export async function act(file: QueueFile, taskId: string, call: OperatorCall): Promise<ActionResult> {
+  const { action } = call
+  const by = storableActor(call.by)
   const id = rowId(taskId)
   if (id === undefined) return { status: 'missing' }
   let hasDependents = false
@@ -42,7 +52,7 @@ export async function act(file: QueueFile, taskId: string, action: OperatorActio
     const from = task.state
     const to = nextState(from, action)
     if (to === undefined) return { status: 'refused', state: from }
-    change(session, { id, from, to }, action)
+    change(session, { id, from, to }, { action, by })
     hasDependents = isTerminal(to) && task.has_dependents === 1
     if (hasDependents) {
       noteEnding(session, id)
@@ -61,16 +71,17 @@ interface Change {
 }
 
 /** Whether the task was in that state. */
-function change(session: Session, { id, from, to }: Change, action: OperatorAction): boolean {
+function change(session: Session, { id, from, to }: Change, { action, by }: OperatorCall): boolean {
   const { at } = session
   const finishedAt = isTerminal(to) ? at : null
   const { changes } = session.run(statementOf[action], { id, from, to, at, finishedAt })
-  if (action === 'retry' && changes === 1) session.run(closeLetters, { id, at })
+  if (action === 'retry' && changes === 1) session.run(closeLetters, { id, at, by })
   return changes === 1
 }
 
-/** An operator's retry of a task in this state; whether it was in it. */
-export function retryTask(session: Session, id: bigint, from: 'FAILED'): boolean {
+/** An operator's retry of a task that failed; whether it had. */
+export function retryFailed(session: Session, id: bigint, by: string): boolean {
+  const from = 'FAILED'
   const to = nextState(from, 'retry')
-  return to !== undefined && change(session, { id, from, to }, 'retry')
+  return to !== undefined && change(session, { id, from, to }, { action: 'retry', by })
 }

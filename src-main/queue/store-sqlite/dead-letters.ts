@@ -6,14 +6,15 @@ import {
   type TaskState
 } from '../../kernel/index.ts'
 import { deadLetterLimits, requireOpen } from '../dead-letters.ts'
-import type { ActionResult, DeadLetterPage, DeadLetterStep } from '../task-store.ts'
+import { storableActor } from '../stored-text.ts'
+import type { ActionResult, DeadLetterPage, DeadLetterRange, DeadLetterStep } from '../task-store.ts'
 import { unknownCursor } from '../unknown-cursor.ts'
-import { retryTask } from './act.ts'
+import { retryFailed } from './act.ts'
 import { rowId, type QueueFile, type Session, type SqliteValue } from './queue-file.ts'
 import { toMs } from './task-rows.ts'
 
 const columns = `CAST(id AS TEXT) AS id, CAST(task_id AS TEXT) AS task_id, attempt, type, owner, title, died_at, reason,
-  first_error_code, first_error_message, last_error_code, last_error_message, resolution, resolved_at`
+  first_error_code, first_error_message, last_error_code, last_error_message, resolution, resolved_at, resolved_by`
 
 interface LetterRow {
   readonly id: string
@@ -30,6 +31,7 @@ interface LetterRow {
   readonly last_error_message: string | null
   readonly resolution: DeadLetterResolution
   readonly resolved_at: number | null
+  readonly resolved_by: string | null
 }
 
 interface Statement {
@@ -82,7 +84,8 @@ const findLetter = `
 SELECT CAST(letter.task_id AS TEXT) AS task_id, letter.resolution, task.state
 FROM taskdeck_dead_letter AS letter LEFT JOIN taskdeck_task AS task ON task.id = letter.task_id WHERE letter.id = :id`
 const discardLetter = `
-UPDATE taskdeck_dead_letter SET resolution = 'DISCARDED', resolved_at = :at WHERE id = :id AND resolution = 'OPEN'`
+UPDATE taskdeck_dead_letter SET resolution = 'DISCARDED', resolved_at = :at, resolved_by = :by
+WHERE id = :id AND resolution = 'OPEN'`
 
 export async function listDeadLetters(
   file: QueueFile,
@@ -112,27 +115,25 @@ export function countDeadLetters(file: QueueFile, filter: DeadLetterFilter, most
 export const newestDeadLetter = (file: QueueFile): Promise<string | null> =>
   file.read((session) => session.get<{ id: string | null }>(newest)?.id ?? null)
 
-export interface StepOptions {
+export interface StepOptions extends DeadLetterRange {
   readonly action: 'replay' | 'discard'
-  readonly upToId: string
-  readonly limit: number
-  readonly cursor: string | null
 }
 
 /** One transaction a step. What it finds cannot change before it writes, so `skipped` counts only tasks that are gone. */
 export async function resolveStep(
   file: QueueFile,
   filter: DeadLetterFilter,
-  { action, upToId, limit: wanted, cursor }: StepOptions
+  { action, upToId, limit: wanted, cursor, ...rest }: StepOptions
 ): Promise<DeadLetterStep> {
   requireOpen(filter)
+  const by = storableActor(rest.by)
   const limit = Math.min(deadLetterLimits.step, Math.max(1, Math.floor(wanted)))
   const range = { after: cursor === null ? 0n : cursorId(cursor), upTo: cursorId(upToId) }
   const { sql, values } = stepOf(filter, range, limit)
   return file.write((session) => {
     const found = session.allOnce<{ id: string; task_id: string }>(sql, values)
     const changed = found.filter((letter) =>
-      action === 'discard' ? discard(session, letter.id) : retryTask(session, BigInt(letter.task_id), 'FAILED')
+      action === 'discard' ? discard(session, letter.id, by) : retryFailed(session, BigInt(letter.task_id), by)
     ).length
     return {
       changed,
@@ -145,8 +146,9 @@ export async function resolveStep(
 export async function resolveDeadLetter(
   file: QueueFile,
   id: string,
-  action: 'replay' | 'discard'
+  { action, by: actor }: Pick<StepOptions, 'action' | 'by'>
 ): Promise<ActionResult> {
+  const by = storableActor(actor)
   const letterId = rowId(id)
   if (letterId === undefined) return { status: 'missing' }
   return file.write((session): ActionResult => {
@@ -156,19 +158,19 @@ export async function resolveDeadLetter(
     )
     if (!letter) return { status: 'missing' }
     if (action === 'discard' && letter.resolution === 'OPEN') {
-      discard(session, id)
+      discard(session, id, by)
       return { status: 'done', from: 'FAILED', to: 'FAILED' }
     }
     const { state } = letter
     if (state === null) return { status: 'missing' }
     if (letter.resolution !== 'OPEN') return { status: 'refused', state }
-    const isDone = retryTask(session, BigInt(letter.task_id), 'FAILED')
+    const isDone = retryFailed(session, BigInt(letter.task_id), by)
     return isDone ? { status: 'done', from: 'FAILED', to: 'QUEUED' } : { status: 'refused', state }
   })
 }
 
-const discard = (session: Session, id: string): boolean =>
-  session.run(discardLetter, { id: BigInt(id), at: session.at }).changes === 1
+const discard = (session: Session, id: string, by: string): boolean =>
+  session.run(discardLetter, { id: BigInt(id), at: session.at, by }).changes === 1
 
 function cursorId(cursor: string): bigint {
   const id = rowId(cursor)
@@ -188,7 +190,8 @@ const toLetter = (row: LetterRow): DeadLetter => ({
   firstError: causeOf(row.first_error_code, row.first_error_message),
   lastError: causeOf(row.last_error_code, row.last_error_message),
   resolution: row.resolution,
-  resolvedAt: toMs(row.resolved_at)
+  resolvedAt: toMs(row.resolved_at),
+  resolvedBy: row.resolved_by
 })
 
 const causeOf = (code: string | null, message: string | null): DeadLetter['firstError'] =>

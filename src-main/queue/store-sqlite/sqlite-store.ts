@@ -74,7 +74,7 @@ function storeOn(file: QueueFile, clock: Clock): TaskStore {
     setPolicy: (policy) => setPolicy(file, policy),
     removePolicy: (scope, name) => removePolicy(file, scope, name),
     recover: (limit) => recover(file, clock, limit),
-    act: (taskId, action) => act(file, taskId, action),
+    act: (taskId, action, by) => act(file, taskId, { action, by }),
     get: (taskId) => getTask(file, taskId),
     list: (filter, limit, cursor) => listTasks(file, filter, { limit, cursor }),
     log: (taskId, afterId) => readLog(file, taskId, afterId),
@@ -84,9 +84,9 @@ function storeOn(file: QueueFile, clock: Clock): TaskStore {
     deadLetters: (filter, limit, cursor) => listDeadLetters(file, filter, { limit, cursor }),
     countDeadLetters: (filter, mostCounted) => countDeadLetters(file, filter, mostCounted),
     newestDeadLetter: () => newestDeadLetter(file),
-    replay: (filter, upToId, limit, cursor) => resolveStep(file, filter, { action: 'replay', upToId, limit, cursor }),
-    discard: (filter, upToId, limit, cursor) => resolveStep(file, filter, { action: 'discard', upToId, limit, cursor }),
-    resolveDeadLetter: (id, action) => resolveDeadLetter(file, id, action),
+    replay: (filter, range) => resolveStep(file, filter, { action: 'replay', ...range }),
+    discard: (filter, range) => resolveStep(file, filter, { action: 'discard', ...range }),
+    resolveDeadLetter: (id, action, by) => resolveDeadLetter(file, id, { action, by }),
     close: () => file.close()
   }
 }

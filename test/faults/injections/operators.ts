@@ -26,7 +26,7 @@ async function press(world: World, ids: readonly string[]): Promise<void> {
   const database = await openMysql(login, { ...options, statementTimeoutMs: 8_000, clock: systemClock })
   try {
     const store = await openMysqlStore({ database, clock: systemClock, claims: false })
-    for (const id of ids) await store.act(id, 'retry')
+    for (const id of ids) await store.act(id, 'retry', 'ada')
     await store.runSchedules()
   } finally {
     await database.close()

@@ -47,6 +47,6 @@ it('FAULTS 50: every error of a task stays, also after the last one and after an
   const errorsOf = async (): Promise<(string | undefined)[]> =>
     (await worker.store.get(taskId))?.attempts.map(({ error }) => error?.code) ?? []
   expect(await errorsOf()).toEqual(codes)
-  await worker.store.act(taskId, 'retry')
+  await worker.store.act(taskId, 'retry', 'ada')
   expect(await errorsOf()).toEqual(codes)
 })

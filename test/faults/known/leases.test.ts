@@ -116,8 +116,8 @@ const changes: readonly (readonly [name: string, change: Change])[] = [
   ['claim', (store, { running: { workerId } }, type) => store.claim({ workerId, limit: 5, leaseMs, types: [type] })],
   ['end', (store, { running: fence }) => store.settle([{ fence, outcome: 'SUCCESS', result: '1' }])],
   ['recovery', (store) => store.recover(10)],
-  ['retry', (store, { dead }) => store.act(dead.taskId, 'retry')],
-  ['cancel', (store, { running }) => store.act(running.taskId, 'cancel')]
+  ['retry', (store, { dead }) => store.act(dead.taskId, 'retry', 'ada')],
+  ['cancel', (store, { running }) => store.act(running.taskId, 'cancel', 'ada')]
 ]
 
 /** A task that failed, one that runs, one whose lease ran out, and one that waits. */

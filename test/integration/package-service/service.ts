@@ -66,10 +66,16 @@ for (const { taskId } of [first, ...many]) results.push(JSON.parse((await ended(
 const { taskId: brokenId } = await queue.submit({ type: 'broken' })
 await ended(brokenId)
 const dead = (await queue.deadLetters.list({ types: ['broken'] })).rows
-const replayed = await queue.deadLetters.replay({ types: ['broken'] })
+const replayed = await queue.deadLetters.replay({ types: ['broken'] }, { by: 'on-call' })
 await ended(brokenId)
 const discarded = await queue.deadLetters.discard({ types: ['broken'], errorCode: 'BROKEN' })
-const letters = { dead, replayed, discarded, left: await queue.deadLetters.count() }
+const resolved = (['REPLAYED', 'DISCARDED'] as const).map((resolution) => queue.deadLetters.list({ resolution }))
+const letters = {
+  ...{ dead, replayed, discarded, left: await queue.deadLetters.count() },
+  resolvedBy: (await Promise.all(resolved)).flatMap(({ rows }) => rows.map(({ resolvedBy }) => resolvedBy)),
+  nobody: await refusal(queue.deadLetters.discard({}, { by: ' ' })),
+  misspelt: await refusal(queue.act(brokenId, 'retry', JSON.parse('{"who":"me"}') as object))
+}
 
 await queue.schedules.put({ name: 'yearly', cron: '0 0 1 1 *', task: { type: 'greet', payload: '{"name":"Year"}' } })
 const schedules = { all: await queue.schedules.list(), removed: await queue.schedules.remove('yearly') }
