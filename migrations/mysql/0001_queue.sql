@@ -182,6 +182,7 @@ CREATE TABLE taskdeck_dead_letter (
 -- What an operator set, read by every claim and submission; NULL: not set. Few rows.
 CREATE TABLE taskdeck_policy (
   -- QUEUE (name ''), TYPE or OWNER; the name * says what the own row of a type or owner leaves NULL. Nothing of OWNER bounds tasks without one.
+  -- DELAYS: a retry_policy with a name, for rows and tasks whose retry_policy is {"kind":"named","name":...}.
   scope VARCHAR(8) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   name VARCHAR(100) NOT NULL,
   -- 0: nothing of it is claimed. 1: also when * has 0. NULL: as * says, else 1.

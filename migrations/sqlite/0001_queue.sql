@@ -171,6 +171,7 @@ CREATE INDEX taskdeck_dead_letter_type ON taskdeck_dead_letter (resolution, type
 -- What an operator set, read by every claim and submission; NULL: not set. Few rows.
 CREATE TABLE taskdeck_policy (
   -- QUEUE (name ''), TYPE or OWNER; the name * says what the own row of a type or owner leaves NULL. Nothing of OWNER bounds tasks without one.
+  -- DELAYS: a retry_policy with a name, for rows and tasks whose retry_policy is {"kind":"named","name":...}.
   scope TEXT NOT NULL,
   name TEXT NOT NULL,
   -- 0: nothing of it is claimed. 1: also when * has 0. NULL: as * says, else 1.

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { retryPolicy, taskLimits } from './task.ts'
+import { retryChoice, taskLimits } from './task.ts'
 
 /**
  * What an operator sets for the whole queue, a type or an owner. It takes effect with each worker's next poll, without a restart.
  * The name `*` says, for each type or owner, what its own policy leaves at null; the whole queue's name is ''. Tasks without an owner are nobody's: nothing of
- * OWNER bounds them.
+ * OWNER bounds them. DELAYS are retry delays with a name, which tasks and the other policies may name instead of delays of their own.
  */
-export const policyScope = z.enum(['QUEUE', 'TYPE', 'OWNER'])
+export const policyScope = z.enum(['QUEUE', 'TYPE', 'OWNER', 'DELAYS'])
 export type PolicyScope = z.infer<typeof policyScope>
 
 /** The least that may be set; ms where the name says so. */
@@ -42,7 +42,8 @@ export const policy = z
       .default(null),
     // TYPE, and QUEUE as the default of all types
     maxAttempts: z.int().min(leastOfPolicy.maxAttempts).max(1000).nullable().default(null),
-    retryPolicy: retryPolicy.nullable().default(null),
+    /** Of DELAYS: what the name stands for. */
+    retryPolicy: retryChoice.nullable().default(null),
     /** TYPE only: retries come back at this pace at most, those beyond it wait longer: a wave of failures does not come back as one. */
     retriesPerMinute: z.int().min(leastOfPolicy.retriesPerMinute).max(1_000_000).nullable().default(null),
     timeoutMs: z.int().min(leastOfPolicy.timeoutMs).max(4_294_967_295).nullable().default(null),
@@ -61,6 +62,12 @@ export const policy = z
     const forTypes = [value.maxAttempts, value.retryPolicy, value.timeoutMs, value.leaseMs, value.fair]
     if (value.scope === 'OWNER' && forTypes.some((one) => one !== null))
       refuse('attempts, retries, timeout, lease and fairness are set for a TYPE or the QUEUE, not for an OWNER')
+    if (value.scope !== 'DELAYS') return
+    const { scope: _scope, name, retryPolicy, ...others } = value
+    if (retryPolicy === null || retryPolicy.kind === 'named')
+      refuse('DELAYS have a retryPolicy that is a list or exponential')
+    if (Object.values(others).some((one) => one !== null)) refuse('DELAYS have nothing but a retryPolicy')
+    if (name === '*') refuse('no DELAYS are named *')
   })
 export type Policy = z.infer<typeof policy>
 export type PolicyInput = z.input<typeof policy>

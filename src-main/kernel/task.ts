@@ -40,7 +40,7 @@ export const taskType = z
   .max(taskLimits.typeLength)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/, 'a task type has letters, digits and . _ : - only')
 
-/** How long to wait before the next attempt; see `queue/retry.ts`. */
+/** How long to wait before the next attempt; see `queue/retry.ts`. What is in effect: a name is looked up by then. */
 export const retryPolicy = z.union([
   z.object({
     kind: z.literal('exponential'),
@@ -51,6 +51,13 @@ export const retryPolicy = z.union([
   z.object({ kind: z.literal('list'), delaysMs: z.array(z.int().min(0)).min(1).max(20) })
 ])
 export type RetryPolicy = z.infer<typeof retryPolicy>
+
+/** What a task or a policy may say: delays of its own, or the name of those that operators keep among the policies (scope DELAYS). */
+export const retryChoice = z.union([
+  retryPolicy,
+  z.object({ kind: z.literal('named'), name: z.string().min(1).max(taskLimits.typeLength) })
+])
+export type RetryChoice = z.infer<typeof retryChoice>
 
 /** Base 5 s, doubled up to six times, cap 300 s, up to 20 % of random jitter (requirements, section 4). */
 export const defaultRetryPolicy: RetryPolicy = { kind: 'exponential', baseMs: 5_000, capMs: 300_000, jitter: 0.2 }
@@ -76,7 +83,7 @@ export const newTask = z.object({
   /** Longest run of one attempt; without one anywhere it is not limited beyond the lease, which heartbeats renew. */
   timeoutMs: z.int().positive().nullable().default(null),
   maxAttempts: z.int().min(1).max(1000).nullable().default(null),
-  retryPolicy: retryPolicy.nullable().default(null),
+  retryPolicy: retryChoice.nullable().default(null),
   /** Held in CREATED until it is released. */
   held: z.boolean().default(false),
   /** Ids of tasks that have to end first; until then it is CREATED. SUCCESS and PARTIAL_SUCCESS are good ends. */

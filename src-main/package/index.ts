@@ -21,6 +21,7 @@ export type {
   PolicyInput,
   PolicyScope,
   Progress,
+  RetryChoice,
   RetryPolicy,
   Schedule,
   ScheduleInput,

@@ -82,9 +82,9 @@ export interface QueueWorker {
 export interface QueuePolicies {
   /** Those that are set, by scope and name. */
   list(): Promise<Policy[]>
-  /** Sets all of one policy, null for what is not given. Workers follow within a poll. Throws INVALID_INPUT. */
+  /** Sets all of one policy, null for what is not given. Workers follow within a poll. Throws INVALID_INPUT, also for the name of retry delays that are not there. */
   set(policy: PolicyInput): Promise<void>
-  /** Whether there was one. */
+  /** Whether there was one. Throws INVALID_INPUT for retry delays (DELAYS) that a policy or a schedule names. */
   remove(scope: PolicyScope, name: string): Promise<boolean>
 }
 

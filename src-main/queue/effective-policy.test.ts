@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultRetryPolicy, policy, type PolicyInput } from '../kernel/index.ts'
+import { defaultRetryPolicy, policy, type PolicyInput, type RetryChoice } from '../kernel/index.ts'
 import { EffectivePolicies } from './effective-policy.ts'
 
 const made = (...inputs: PolicyInput[]): EffectivePolicies =>
@@ -27,6 +27,23 @@ describe('EffectivePolicies', () => {
     expect(policies.ofTask('u', silent)).toEqual({ maxAttempts: 8, retryPolicy: list(8), timeoutMs: 8 })
     expect(policies.ofType('t')).toMatchObject({ leaseMs: 9_000, fair: false })
     expect(policies.ofType('u').fair).toBe(true)
+  })
+
+  it('looks up delays that are named, and asks the next one where they are not there', () => {
+    const named = (name: string) => ({ kind: 'named' as const, name })
+    const policies = made(
+      { scope: 'DELAYS', name: 'slow', retryPolicy: list(5) },
+      { scope: 'QUEUE', name: '', retryPolicy: list(9) },
+      { scope: 'TYPE', name: '*', retryPolicy: named('slow') },
+      { scope: 'TYPE', name: 't', retryPolicy: named('gone') },
+      { scope: 'TYPE', name: 'slow', retryPolicy: list(7) }
+    )
+    const delays = (type: string, retryPolicy: RetryChoice | null) =>
+      policies.ofTask(type, { ...silent, retryPolicy }).retryPolicy
+    expect(delays('t', null)).toEqual(list(5))
+    expect(delays('t', named('gone'))).toEqual(list(5))
+    expect(delays('slow', null)).toEqual(list(7))
+    expect(delays('slow', named('slow'))).toEqual(list(5))
   })
 
   it('gives a type that says nothing of a limit the limit of *, and never that of the queue', () => {

@@ -1,4 +1,5 @@
-import { defaultRetryPolicy, type Policy, type RetryPolicy } from '../kernel/index.ts'
+import { defaultRetryPolicy, type Policy, type RetryChoice, type RetryPolicy } from '../kernel/index.ts'
+import { delaysAmong, resolveChoice, type NamedDelays } from './named-delays.ts'
 
 /** Attempts of a task for which neither it nor a policy says how many. */
 const defaultMaxAttempts = 5
@@ -22,7 +23,7 @@ export interface ScopeLimits extends Pick<Policy, 'maxRunning' | 'maxUnfinished'
 /** What a task itself says; null leaves it to the policies. */
 export interface OwnTerms {
   readonly maxAttempts: number | null
-  readonly retryPolicy: RetryPolicy | null
+  readonly retryPolicy: RetryChoice | null
   readonly timeoutMs: number | null
 }
 
@@ -44,7 +45,8 @@ const limitsOf = (own: Policy | undefined, others?: Policy): ScopeLimits => ({
 
 /**
  * The policies that are set, and what follows from them. Each value by itself: what the type's or owner's own policy leaves at null
- * is what `*` says; attempts, retries, timeout, lease and fairness then are what the queue says.
+ * is what `*` says; attempts, retries, timeout, lease and fairness then are what the queue says. Who names retry delays that are not there (any
+ * more) leaves them open.
  */
 export class EffectivePolicies {
   /** Nothing is set. */
@@ -53,11 +55,13 @@ export class EffectivePolicies {
   readonly queue: ScopeLimits
   /** Whether some owner may hold fewer tasks than all its due ones: then a claim looks at owners one by one. */
   readonly limitsOwners: boolean
+  readonly delays: NamedDelays
   private readonly byKey: ReadonlyMap<string, Policy>
   private readonly types = new Map<string, TypePolicy>()
 
   constructor(policies: readonly Policy[]) {
     this.byKey = new Map(policies.map((policy) => [keyOf(policy.scope, policy.name), policy]))
+    this.delays = delaysAmong(policies)
     this.queue = limitsOf(this.byKey.get(keyOf('QUEUE', '')))
     const limiting = (policy: Policy): boolean => policy.enabled === false || policy.maxRunning !== null
     this.limitsOwners = policies.some((policy) => policy.scope === 'OWNER' && limiting(policy))
@@ -90,7 +94,7 @@ export class EffectivePolicies {
     const policy = this.ofType(type)
     return {
       maxAttempts: own.maxAttempts ?? policy.maxAttempts,
-      retryPolicy: own.retryPolicy ?? policy.retryPolicy,
+      retryPolicy: resolveChoice(own.retryPolicy, this.delays) ?? policy.retryPolicy,
       timeoutMs: own.timeoutMs ?? policy.timeoutMs
     }
   }
@@ -107,10 +111,14 @@ export class EffectivePolicies {
       rate: own?.rate ?? others?.rate ?? null,
       retriesPerMinute: own?.retriesPerMinute ?? others?.retriesPerMinute ?? null,
       maxAttempts: first('maxAttempts') ?? defaultMaxAttempts,
-      retryPolicy: first('retryPolicy') ?? defaultRetryPolicy,
+      retryPolicy: this.firstDelays([own, others, queue]) ?? defaultRetryPolicy,
       timeoutMs: first('timeoutMs'),
       leaseMs: first('leaseMs'),
       fair: first('fair') ?? false
     }
+  }
+
+  private firstDelays(policies: readonly (Policy | undefined)[]): RetryPolicy | undefined {
+    return policies.flatMap((policy) => resolveChoice(policy?.retryPolicy, this.delays) ?? [])[0]
   }
 }

@@ -14,20 +14,20 @@ const longestTimeoutMs = 4_294_967_295
  */
 export function validateNewTask(task: NewTask, position = 1): NewTask {
   const parsed = newTask.safeParse(task)
-  if (!parsed.success) throw invalidInput(position, z.prettifyError(parsed.error))
+  if (!parsed.success) throw invalidTask(position, z.prettifyError(parsed.error))
   const valid = parsed.data
   checkPayload(valid.payload, position)
   for (const field of ['owner', 'title', 'businessKey', 'partitionKey', 'idempotencyKey'] as const) {
     const text = valid[field]
-    if (text !== null && !isStorable(text)) throw invalidInput(position, `${field} has a NUL or half a character`)
+    if (text !== null && !isStorable(text)) throw invalidTask(position, `${field} has a NUL or half a character`)
   }
   for (const field of ['runAt', 'deadlineAt'] as const) {
     const at = valid[field]
     if (at !== null && (at < 0 || at > lastInstant))
-      throw invalidInput(position, `${field} is not between 1970 and 9999`)
+      throw invalidTask(position, `${field} is not between 1970 and 9999`)
   }
   if (valid.timeoutMs !== null && valid.timeoutMs > longestTimeoutMs)
-    throw invalidInput(position, `timeoutMs is over ${longestTimeoutMs}`)
+    throw invalidTask(position, `timeoutMs is over ${longestTimeoutMs}`)
   return valid
 }
 
@@ -43,7 +43,8 @@ function checkPayload(payload: string, position: number): void {
   }
 }
 
-const invalidInput = (position: number, reason: string): AppError =>
+/** The error for one task of a batch; `position` from 1. */
+export const invalidTask = (position: number, reason: string): AppError =>
   new AppError('INVALID_INPUT', 'user', `Task ${position} of the batch is not valid: ${reason}`, {
     details: { position }
   })

@@ -1,8 +1,11 @@
 import { AppError, type NewTask, type PolicyScope } from '../kernel/index.ts'
 
+/** What has tasks; delays have none. */
+export type QuotaScope = Exclude<PolicyScope, 'DELAYS'>
+
 /** A policy's `max_unfinished`. */
 export interface StoredQuota {
-  readonly scope: PolicyScope
+  readonly scope: QuotaScope
   readonly name: string
   readonly limit: number
   /** When the policy was set: room that was counted for another one is counted again. */
@@ -21,7 +24,7 @@ export function quotaDemands(
 ): QuotaDemand[] {
   const known = new Map(stored.map((quota) => [keyOf(quota), quota]))
   const demands = new Map<string, QuotaDemand>()
-  const add = (scope: PolicyScope, name: string): void => {
+  const add = (scope: QuotaScope, name: string): void => {
     const quota = known.get(keyOf({ scope, name })) ?? known.get(keyOf({ scope, name: '*' }))
     if (!quota) return
     const key = keyOf({ scope, name })

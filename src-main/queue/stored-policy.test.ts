@@ -4,6 +4,7 @@ import { storedRetryPolicy } from './stored-policy.ts'
 
 it('reads what was stored', () => {
   expect(storedRetryPolicy('{"kind":"list","delaysMs":[5]}')).toEqual({ kind: 'list', delaysMs: [5] })
+  expect(storedRetryPolicy('{"kind":"named","name":"slow"}')).toEqual({ kind: 'named', name: 'slow' })
 })
 
 it.each(['', '{"kind":"list"', 'null', '{"kind":"list","delaysMs":[]}', '{"kind":"never"}'])(

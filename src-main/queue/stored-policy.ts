@@ -4,25 +4,25 @@ import {
   defaultRetryPolicy,
   leastOfPolicy,
   policy,
-  retryPolicy,
+  retryChoice,
   type Policy,
   type PolicyInput,
-  type RetryPolicy
+  type RetryChoice
 } from '../kernel/index.ts'
 import { isStorable } from './stored-text.ts'
 
 /** Policies are few and repeat in every claim, so the parsed ones are remembered. */
-const known = new Map<string, RetryPolicy>()
+const known = new Map<string, RetryChoice>()
 const mostKnown = 200
 
 /** All are read with every look for work. */
 export const mostPolicies = 1_000
 
 /** What someone else wrote into the column and is no policy counts as the default one: a task must not block a claim. */
-export function storedRetryPolicy(text: string): RetryPolicy {
+export function storedRetryPolicy(text: string): RetryChoice {
   const remembered = known.get(text)
   if (remembered) return remembered
-  const parsed = retryPolicy.safeParse(parseJson(text))
+  const parsed = retryChoice.safeParse(parseJson(text))
   const found = parsed.success ? parsed.data : defaultRetryPolicy
   if (known.size >= mostKnown) known.clear()
   known.set(text, found)
@@ -30,7 +30,7 @@ export function storedRetryPolicy(text: string): RetryPolicy {
 }
 
 /** The column may be empty: the task or policy leaves it to others. */
-export const retryPolicyOrNull = (text: string | null): RetryPolicy | null =>
+export const retryPolicyOrNull = (text: string | null): RetryChoice | null =>
   text === null ? null : storedRetryPolicy(text)
 
 /** Another program may write less than can be set, a lease of 1 ms, say, that ends before it is renewed: that counts as not set. */

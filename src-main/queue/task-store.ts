@@ -218,9 +218,9 @@ export interface SchemaInstaller {
 export interface PolicyStore {
   /** Those that are set, by scope and name. */
   policies(): Promise<Policy[]>
-  /** Sets all of one policy, null for what is not given. Throws INVALID_INPUT. */
+  /** Sets all of one policy, null for what is not given. Throws INVALID_INPUT, also for the name of retry delays that are not there. */
   setPolicy(policy: PolicyInput): Promise<void>
-  /** Whether there was one. */
+  /** Whether there was one. Throws INVALID_INPUT for retry delays (DELAYS) that a policy or a schedule names. */
   removePolicy(scope: PolicyScope, name: string): Promise<boolean>
 }
 
@@ -290,7 +290,7 @@ export interface TaskStore extends PolicyStore, DeadLetterStore, ScheduleStore {
   // producers
   /**
    * Any number of tasks; each batch of `taskLimits.submitBatch` (and `submitBytes` of payload) is written as a whole or not at all. Throws
-   * INVALID_INPUT and INVALID_PAYLOAD before it writes anything, also for tasks in `after` that do not exist, and QUOTA_EXCEEDED for a batch that
+   * INVALID_INPUT and INVALID_PAYLOAD before it writes anything, also for tasks in `after` and retry delays that do not exist, and QUOTA_EXCEEDED for a batch that
    * a quota has no room for. Tasks with a known idempotency key count for no quota.
    */
   submit(tasks: readonly NewTask[]): Promise<SubmitResult[]>

@@ -28,6 +28,9 @@ const progressOf = (processed: number): Progress => ({
   skipped: 0
 })
 
+const listOf = (...delaysMs: number[]) => ({ kind: 'list' as const, delaysMs })
+const named = (name: string | null) => (name === null ? null : { kind: 'named' as const, name })
+
 const allOpen = deadLetterFilter.parse({})
 
 export function describeAgainstModel(queue: QueueUnderTest): void {
@@ -39,15 +42,17 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
     keys: Map<string, string>,
     s: Extract<Step, { do: 'submit' }>
   ): Promise<void> {
-    const { type, held, maxAttempts, priority, key, afterFailure } = s
+    const { type, held, maxAttempts, priority, key, delays, afterFailure } = s
     const parents = s.after.flatMap((n) => (model.tasks.length > 0 ? [model.tasks[n % model.tasks.length]!] : []))
     const after = [...new Set(parents)]
     const input = newTask({
       ...{ type, held, maxAttempts, priority, idempotencyKey: key, afterFailure },
       after: after.map(({ id }) => id),
-      retryPolicy: { kind: 'list', delaysMs: [farAwayMs] }
+      retryPolicy: named(delays)
     })
     const known = key === null ? undefined : keys.get(`${type} ${key}`)
+    if (known === undefined && delays !== null && !model.delays.has(delays))
+      return expect(queue.store.submit([input])).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     if (known === undefined && !model.hasRoom)
       return expect(queue.store.submit([input])).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' })
     // Without a key nobody may repeat what he does not know the outcome of.
@@ -57,7 +62,7 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
     expect(result).toEqual({ status: known === undefined && !lost ? 'created' : 'exists', taskId: known ?? id })
     if (known !== undefined) return
     if (key !== null) keys.set(`${type} ${key}`, id)
-    model.add({ id, type, priority, maxAttempts, held, after, afterFailure })
+    model.add({ id, type, priority, maxAttempts, delays, held, after, afterFailure })
   }
 
   async function resolveAll(model: QueueModel, s: Extract<Step, { do: 'resolveAll' }>): Promise<void> {
@@ -87,7 +92,29 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
 
   /** A store need not see at once what was written past it, handed back or released; a policy that is stored again makes it look. */
   const lookAgain = (model: QueueModel): Promise<void> =>
-    queue.store.setPolicy({ scope: 'QUEUE', name: '', maxUnfinished: model.quota })
+    queue.store.setPolicy({
+      ...{ scope: 'QUEUE', name: '', maxUnfinished: model.quota },
+      retryPolicy: listOf(farAwayMs)
+    })
+
+  async function setDelays(model: QueueModel, { name, ms }: Extract<Step, { do: 'setDelays' }>): Promise<void> {
+    if (ms !== null) {
+      model.delays.set(name, farAwayMs + ms)
+      return queue.store.setPolicy({ scope: 'DELAYS', name, retryPolicy: listOf(farAwayMs + ms) })
+    }
+    const removed = queue.store.removePolicy('DELAYS', name)
+    if ([...model.delaysOfTypes.values()].includes(name))
+      return expect(removed).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+    expect(await removed).toBe(model.delays.delete(name))
+  }
+
+  async function nameDelays(model: QueueModel, { type, name }: Extract<Step, { do: 'nameDelays' }>): Promise<void> {
+    const set = queue.store.setPolicy({ scope: 'TYPE', name: type, retryPolicy: named(name) })
+    if (name !== null && !model.delays.has(name)) return expect(set).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+    await set
+    if (name === null) model.delaysOfTypes.delete(type)
+    else model.delaysOfTypes.set(type, name)
+  }
 
   /** Runs the step on the store and on the model and compares what each says. */
   async function take(model: QueueModel, keys: Map<string, string>, s: Step): Promise<void> {
@@ -97,6 +124,8 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
       return lookAgain(model)
     }
     if (s.do === 'resolveAll') return resolveAll(model, s)
+    if (s.do === 'setDelays') return setDelays(model, s)
+    if (s.do === 'nameDelays') return nameDelays(model, s)
     if (s.do === 'claim') {
       const inOrder = await claimOrder(model.claimable(s.types))
       const count = Math.min(s.limit, inOrder.length)
@@ -106,10 +135,11 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
           : await queue.store.claim({ workerId: s.workerId, types: s.types, limit: s.limit, leaseMs: 60_000 })
       expect(claimed).toHaveLength(count)
       expect(claimed.map(({ fence }) => fence.taskId)).toEqual(inOrder.slice(0, count).map(({ id }) => id))
-      for (const [index, { fence, attemptsUsed }] of claimed.entries()) {
+      for (const [index, { fence, attemptsUsed, retryPolicy }] of claimed.entries()) {
         const task = inOrder[index]!
         model.claim(task, s.workerId)
         expect([fence.attempt, attemptsUsed]).toEqual([task.attempt, task.attemptsUsed])
+        expect(retryPolicy).toEqual(listOf(model.delayOf(task) ?? farAwayMs))
       }
       return
     }
@@ -123,11 +153,7 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
     if (model.tasks.length > 0) await takeOnTask(model, model.tasks[s.task % model.tasks.length]!, s)
   }
 
-  async function takeOnTask(
-    model: QueueModel,
-    task: ModelTask,
-    s: Exclude<Step, { do: 'submit' | 'claim' | 'recover' | 'setQuota' | 'resolveAll' }>
-  ): Promise<void> {
+  async function takeOnTask(model: QueueModel, task: ModelTask, s: Extract<Step, { task: number }>): Promise<void> {
     switch (s.do) {
       case 'settle': {
         const fence = fenceOf(task, s.off)
@@ -177,7 +203,7 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
 
   async function compareAll(model: QueueModel): Promise<void> {
     for (const task of model.tasks) {
-      const { state, attempt, attemptsUsed, progress, attempts } = await queue.detail(task.id)
+      const { state, attempt, attemptsUsed, progress, attempts, retryPolicy } = await queue.detail(task.id)
       const ended = attempts.filter((a) => a.outcome !== null)
       expect({ id: task.id, state, attempt, attemptsUsed, processed: progress?.processed ?? null }).toEqual({
         id: task.id,
@@ -190,6 +216,7 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
         task.ended.map((a, i) => [i + 1, a.workerId, a.outcome])
       )
       expect(attempts).toHaveLength(task.attempt)
+      expect(retryPolicy).toEqual(listOf(model.delayOf(task) ?? farAwayMs))
     }
     const letters = await queue.sql(
       'SELECT task_id, attempt, reason, resolution, resolved_by FROM taskdeck_dead_letter ORDER BY task_id, id'
@@ -212,6 +239,7 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
         await queue.clear()
         const model = new QueueModel()
         const keys = new Map<string, string>()
+        await lookAgain(model)
         for (const one of steps) await take(model, keys, one)
         await compareAll(model)
       })

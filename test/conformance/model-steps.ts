@@ -18,6 +18,7 @@ export const step = fc.oneof(
       maxAttempts: fc.integer({ min: 1, max: 3 }),
       priority: fc.constantFrom(0, 5, 9),
       key: fc.constantFrom(null, null, null, 'k', 'K'),
+      delays: fc.constantFrom(null, null, 'x', 'y'),
       after: fc.array(fc.nat(), { maxLength: 2 }),
       afterFailure: fc.constantFrom('FAIL' as const, 'RELEASE' as const),
       ...losing
@@ -87,6 +88,23 @@ export const step = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('setQuota' as const), limit: fc.option(fc.integer({ min: 0, max: 12 })) })
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('setDelays' as const),
+      name: fc.constantFrom('x', 'y'),
+      /** Null removes them. */
+      ms: fc.option(fc.integer({ min: 1, max: 9 }))
+    })
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('nameDelays' as const),
+      type: fc.constantFrom('a', 'b'),
+      name: fc.option(fc.constantFrom('x', 'y'))
+    })
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('expireLease' as const), task: fc.nat() }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('becomeDue' as const), task: fc.nat() }) },

@@ -20,6 +20,8 @@ export interface ModelTask {
   readonly type: string
   readonly priority: number
   readonly maxAttempts: number
+  /** What it names; it may be gone by now. */
+  readonly delays: string | null
   state: TaskState
   attempt: number
   attemptsUsed: number
@@ -66,24 +68,28 @@ export class QueueModel {
   readonly tasks: ModelTask[] = []
   /** Of the whole queue; null: none. */
   quota: number | null = null
+  /** Retry delays by name (ms), and what the policies of the types name. */
+  readonly delays = new Map<string, number>()
+  readonly delaysOfTypes = new Map<string, string>()
 
   get hasRoom(): boolean {
     return this.quota === null || this.tasks.filter(({ state }) => !isTerminal(state)).length < this.quota
   }
 
   add(
-    task: Pick<ModelTask, 'id' | 'type' | 'priority' | 'maxAttempts' | 'held'> & {
+    task: Pick<ModelTask, 'id' | 'type' | 'priority' | 'maxAttempts' | 'delays' | 'held'> & {
       after: ModelTask[]
       afterFailure: AfterFailure
     }
   ): void {
-    const { id, type, priority, maxAttempts, held, after, afterFailure } = task
+    const { id, type, priority, maxAttempts, delays, held, after, afterFailure } = task
     const added: ModelTask = {
       ...{
         id,
         type,
         priority,
         maxAttempts,
+        delays,
         held,
         state: 'CREATED',
         attempt: 0,
@@ -114,6 +120,11 @@ export class QueueModel {
     if (to === 'FAILED') task.letters.push({ attempt: task.attempt, reason, resolution: 'OPEN', by: null })
     for (const dependent of this.tasks)
       if (dependent.dependencies.some(({ on, settled }) => on === task && !settled)) this.look(dependent)
+  }
+
+  /** What the task names, else what its type's policy names; undefined: neither, or it is gone. */
+  delayOf({ type, delays }: ModelTask): number | undefined {
+    return this.delays.get(delays ?? '') ?? this.delays.get(this.delaysOfTypes.get(type) ?? '')
   }
 
   find(id: string): ModelTask | undefined {

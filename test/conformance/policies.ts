@@ -3,8 +3,9 @@ import { defaultRetryPolicy, taskFilter, type PolicyInput } from '../../src-main
 import type { QueueUnderTest } from './queue-under-test.ts'
 
 /** A store looks for policies that others set at least so often (ms). */
-const oneLookMs = 250
+export const oneLookMs = 250
 const list = (ms: number) => ({ kind: 'list' as const, delaysMs: [ms] })
+const named = (name: string) => ({ kind: 'named' as const, name })
 
 export function describePolicies(queue: QueueUnderTest): void {
   const claimOne = async (leaseMs?: number) => (await queue.claim(1, leaseMs === undefined ? {} : { leaseMs }))[0]!
@@ -53,7 +54,14 @@ export function describePolicies(queue: QueueUnderTest): void {
       { scope: 'OWNER', name: ' ', maxRunning: 1 },
       { scope: 'TYPE', name: '  ', maxRunning: 1 },
       { scope: 'OWNER', name: 'ada ', maxRunning: 1 },
-      { scope: 'OWNER', name: '* ', maxRunning: 1 }
+      { scope: 'OWNER', name: '* ', maxRunning: 1 },
+      { scope: 'DELAYS', name: '', retryPolicy: list(1) },
+      { scope: 'DELAYS', name: '*', retryPolicy: list(1) },
+      { scope: 'DELAYS', name: 'slow' },
+      { scope: 'DELAYS', name: 'slow', retryPolicy: named('slow') },
+      { scope: 'DELAYS', name: 'slow', retryPolicy: list(1), maxAttempts: 3 },
+      { scope: 'TYPE', name: 't', retryPolicy: named('slow') },
+      { scope: 'OWNER', name: 'o', retryPolicy: list(1) }
     ])('are refused when they make no sense: %o', async (policy) => {
       await expect(queue.store.setPolicy(policy)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
       expect(await queue.store.policies()).toEqual([])

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { deadLetterFilter, taskFilter, type NewTaskInput, type PolicyScope } from '../../src-main/kernel/index.ts'
+import { deadLetterFilter, taskFilter, type NewTaskInput } from '../../src-main/kernel/index.ts'
+import type { QuotaScope } from '../../src-main/queue/quota.ts'
 import type { SubmitResult, TaskStore } from '../../src-main/queue/task-store.ts'
 import { failure, task, type QueueUnderTest } from './queue-under-test.ts'
 
-const refusal = (scope: PolicyScope, name: string, limit: number): object => ({
+const refusal = (scope: QuotaScope, name: string, limit: number): object => ({
   code: 'QUOTA_EXCEEDED',
   kind: 'user',
   details: { scope, name, limit }
 })
 
 export function describeQuotas(queue: QueueUnderTest): void {
-  const limit = (scope: PolicyScope, name: string, maxUnfinished: number | null): Promise<void> =>
+  const limit = (scope: QuotaScope, name: string, maxUnfinished: number | null): Promise<void> =>
     queue.store.setPolicy({ scope, name, maxUnfinished })
   const submitMany = (count: number, input: Partial<NewTaskInput> = {}, store = queue.store): Promise<SubmitResult[]> =>
     store.submit(Array.from({ length: count }, () => task(input)))

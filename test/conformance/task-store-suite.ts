@@ -6,6 +6,7 @@ import { describeDependencies } from './dependencies.ts'
 import { describeFencing } from './fencing.ts'
 import { describeLimits } from './limits.ts'
 import { describeLooking } from './looking.ts'
+import { describeNamedDelays } from './named-delays.ts'
 import { describeOwners } from './owners.ts'
 import { describePolicies } from './policies.ts'
 import { describeQuotas } from './quotas.ts'
@@ -25,6 +26,7 @@ const parts = [
   describeDependencies,
   describeClaiming,
   describePolicies,
+  describeNamedDelays,
   describeLimits,
   describeOwners,
   describeFencing,

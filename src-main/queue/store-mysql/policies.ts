@@ -3,11 +3,14 @@ import {
   type Policy,
   type PolicyInput,
   type PolicyScope,
+  type RetryChoice,
   type SqlDatabase,
   type SqlRow,
   type SqlRunner
 } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
+import { delaysAmong, requireKnownDelays, requireUnused } from '../named-delays.ts'
+import { scheduleLimits } from '../schedules.ts'
 import {
   bitOrNull,
   isSetOrNull,
@@ -29,6 +32,13 @@ const others = 'SELECT COUNT(*) AS n FROM taskdeck_policy WHERE NOT (scope = ? A
 /** All of it anew: what is not given is not set. */
 const write = `REPLACE INTO taskdeck_policy (${columns}, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NOW(6))`
 const remove = 'DELETE FROM taskdeck_policy WHERE scope = ? AND name = ?'
+/** Of all policies these alone are locked: by who removes them and by who begins to name them. */
+const lockDelays = "SELECT name FROM taskdeck_policy WHERE scope = 'DELAYS' AND name = ? FOR UPDATE"
+/** Only the names come back: a task may have a payload of a megabyte. */
+const schedulesNaming = `
+SELECT name FROM taskdeck_schedule
+WHERE IF(JSON_VALID(task), JSON_UNQUOTE(JSON_EXTRACT(task, '$.retryPolicy.name')), NULL) = ?
+ORDER BY name LIMIT ${scheduleLimits.inAll}`
 
 /** Those that are set, by scope and name. */
 export async function readPolicies(runner: SqlRunner): Promise<Policy[]> {
@@ -59,6 +69,7 @@ export async function setPolicy(database: SqlDatabase, input: PolicyInput): Prom
     bitOrNull(policy.fair)
   ]
   await database.transaction(async (runner) => {
+    await lockNamed(runner, 'The policy cannot be set', policy.retryPolicy)
     const [row] = (await runner.execute(others, scope)).rows
     if (row && count(row, 'n') >= mostPolicies) throw tooManyPolicies()
     await runner.execute(write, values)
@@ -66,7 +77,25 @@ export async function setPolicy(database: SqlDatabase, input: PolicyInput): Prom
 }
 
 export async function removePolicy(database: SqlDatabase, scope: PolicyScope, name: string): Promise<boolean> {
-  return anyAffected(database, remove, [scope, storedName(name)])
+  const stored = storedName(name)
+  if (scope !== 'DELAYS') return anyAffected(database, remove, [scope, stored])
+  let met = false
+  await database.transaction(async (runner) => {
+    await runner.execute(lockDelays, [stored])
+    requireUnused(stored, await readPolicies(runner), await namingSchedules(runner, stored))
+    met = (await runner.execute(remove, [scope, stored])).affectedRows > 0 || met
+  }, repeatable)
+  return met
+}
+
+const namingSchedules = async (runner: SqlRunner, name: string): Promise<string[]> =>
+  (await runner.execute(schedulesNaming, [name])).rows.map((row) => text(row, 'name'))
+
+/** What is named stays until the transaction ends. Throws INVALID_INPUT that begins with `what` when it is not there. */
+export async function lockNamed(runner: SqlRunner, what: string, choice: RetryChoice | null): Promise<void> {
+  if (choice?.kind !== 'named') return
+  await runner.execute(lockDelays, [storedName(choice.name)])
+  requireKnownDelays(what, choice, delaysAmong(await readPolicies(runner)))
 }
 
 /** The columns' collation takes names for the same that differ only in spaces at their end; here they are cut off instead. */

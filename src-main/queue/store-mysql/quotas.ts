@@ -1,5 +1,5 @@
-import type { NewTask, PolicyScope, SqlRunner, SqlValue } from '../../kernel/index.ts'
-import { keyOf, quotaDemands, requireRoom, type QuotaDemand, type StoredQuota } from '../quota.ts'
+import type { NewTask, SqlRunner, SqlValue } from '../../kernel/index.ts'
+import { keyOf, quotaDemands, requireRoom, type QuotaDemand, type QuotaScope, type StoredQuota } from '../quota.ts'
 import { mostPolicies } from '../stored-policy.ts'
 import { storedName } from './policies.ts'
 import { count, text, textOrNull } from './row-values.ts'
@@ -16,7 +16,8 @@ import { chunksOf, marks, padded, perLength, powerChunks } from './statement-tex
 const mostGates = 256
 
 export const findQuotas = `
-SELECT scope, name, max_unfinished, updated_at FROM taskdeck_policy WHERE max_unfinished IS NOT NULL LIMIT ${mostPolicies}`
+SELECT scope, name, max_unfinished, updated_at FROM taskdeck_policy WHERE max_unfinished IS NOT NULL AND scope <> 'DELAYS'
+LIMIT ${mostPolicies}`
 
 const lockGates = perLength(
   (length) => `
@@ -54,7 +55,7 @@ export const nextUnfinishedType = `SELECT type ${unfinished} AND type > ? ORDER 
 export async function readQuotas(runner: SqlRunner): Promise<StoredQuota[]> {
   const { rows } = await runner.execute(findQuotas)
   return rows.map((row) => ({
-    scope: text(row, 'scope') as PolicyScope,
+    scope: text(row, 'scope') as QuotaScope,
     name: storedName(text(row, 'name')),
     limit: count(row, 'max_unfinished'),
     setAt: text(row, 'updated_at')
@@ -104,7 +105,7 @@ async function readRoom(
     const list = padded(chunk)
     const { rows } = await runner.execute(readGates(list.length), namesOf(list))
     for (const row of rows) {
-      const key = keyOf({ scope: text(row, 'scope') as PolicyScope, name: text(row, 'name') })
+      const key = keyOf({ scope: text(row, 'scope') as QuotaScope, name: text(row, 'name') })
       gates.set(key, { room: count(row, 'amount'), countedFor: textOrNull(row, 'at') })
     }
   }

@@ -17,6 +17,7 @@ import {
   type StoredSchedule
 } from '../schedules.ts'
 import type { ScheduleRound } from '../task-store.ts'
+import { lockNamed } from './policies.ts'
 import { anyAffected, repeatable } from './repeatable.ts'
 import { count, microseconds, rowId, text, textOrNull, time, timeOrNull, utcText } from './row-values.ts'
 
@@ -68,6 +69,7 @@ export async function putSchedule(database: SqlDatabase, input: ScheduleInput): 
   const now = time((await database.execute('SELECT NOW(6) AS now')).rows[0] ?? {}, 'now')
   const checked = checkSchedule(input, now)
   const work = async (runner: SqlRunner): Promise<void> => {
+    await lockNamed(runner, "The schedule's task is not valid", checked.task.retryPolicy)
     requireRoomForSchedule(count((await runner.execute(countOthers, [checked.name])).rows[0] ?? {}, 'n'))
     const [row] = (await runner.execute(lockSchedule, [checked.name])).rows
     await runner.execute(writeSchedule, [

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { NewTask, SqlDatabase, SqlRunner } from '../../kernel/index.ts'
 import { idempotencyHash, payloadHash } from '../idempotency.ts'
-import { taskBatches, validateNewTask } from '../new-task.ts'
+import { isNamed, unknownDelays } from '../named-delays.ts'
+import { invalidTask, taskBatches, validateNewTask } from '../new-task.ts'
 import type { StoredQuota } from '../quota.ts'
 import type { SubmitResult } from '../task-store.ts'
 import { lockParents, startOf, unknownParents, unknownTask, writeDependencies, type Parents } from './dependencies.ts'
+import { effectivePolicies } from './policies.ts'
 import { demandsOf, lockQuotas, readQuotas, takeQuotas } from './quotas.ts'
 import { text } from './row-values.ts'
 import { insertKeyed, insertPlain, readKeyed, type Draft, type KeyedTask } from './task-inserts.ts'
@@ -16,6 +18,7 @@ export async function submit(database: SqlDatabase, tasks: readonly NewTask[]): 
   if (tasks.length === 0) return []
   const drafts = tasks.map((task, index) => toDraft(validateNewTask(task, index + 1), index))
   await checkParents(database, drafts)
+  await checkDelays(database, drafts)
   const quotas = await readQuotas(database)
   const results: SubmitResult[] = []
   for (const batch of taskBatches(drafts)) {
@@ -39,6 +42,17 @@ async function checkParents(database: SqlDatabase, drafts: readonly Draft[]): Pr
   const wrong = suspects.find((draft) => !known.has(draft.key))
   const name = wrong?.task.after.find((id) => unknown.has(id))
   if (name !== undefined) throw unknownTask(name)
+}
+
+/** As for parents: delays that a task which exists names may be gone. */
+async function checkDelays(database: SqlDatabase, drafts: readonly Draft[]): Promise<void> {
+  if (!drafts.some(({ task }) => isNamed(task.retryPolicy))) return
+  const { delays } = await effectivePolicies(database)
+  const reasonOf = ({ task }: Draft): string | undefined => unknownDelays(task.retryPolicy, delays)
+  const suspects = drafts.filter((draft) => reasonOf(draft) !== undefined)
+  const known = await readKeyed(database, suspects.filter(isKeyed))
+  const wrong = suspects.find((draft) => !known.has(draft.key))
+  if (wrong) throw invalidTask(wrong.index + 1, reasonOf(wrong) ?? '')
 }
 
 type Found = Map<Draft, SubmitResult>

@@ -1,5 +1,7 @@
 import { policyScope, type Policy, type PolicyInput, type PolicyScope } from '../../kernel/index.ts'
 import { EffectivePolicies } from '../effective-policy.ts'
+import { delaysAmong, requireKnownDelays, requireUnused } from '../named-delays.ts'
+import { scheduleLimits } from '../schedules.ts'
 import {
   bitOrNull,
   isSetOrNull,
@@ -28,6 +30,12 @@ INSERT OR REPLACE INTO taskdeck_policy (
   :scope, :name, :enabled, :maxRunning, :maxUnfinished, :rateCount, :ratePeriodMs, :maxAttempts, :retryPolicy,
   :retriesPerMinute, :timeoutMs, :leaseMs, :fair, :at
 )`
+
+/** Only the names come back: a task may have a payload of a megabyte. */
+const schedulesNaming = `
+SELECT name FROM taskdeck_schedule
+WHERE CASE WHEN json_valid(task) THEN json_extract(task, '$.retryPolicy.name') END = :name
+ORDER BY name LIMIT ${scheduleLimits.inAll}`
 
 interface PolicyRow {
   readonly scope: string
@@ -58,6 +66,7 @@ export async function setPolicy(file: QueueFile, input: PolicyInput): Promise<vo
   const { enabled, rate, retryPolicy, fair, ...plain } = validatePolicy(input)
   await file.write((session) => {
     const { scope, name } = plain
+    requireKnownDelays('The policy cannot be set', retryPolicy, delaysAmong(readPolicies(session)))
     if ((session.get<{ n: number }>(others, { scope, name })?.n ?? 0) >= mostPolicies) throw tooManyPolicies()
     session.run(write, {
       ...plain,
@@ -73,9 +82,13 @@ export async function setPolicy(file: QueueFile, input: PolicyInput): Promise<vo
 
 export const removePolicy = (file: QueueFile, scope: PolicyScope, name: string): Promise<boolean> =>
   file.write((session) => {
+    if (scope === 'DELAYS') requireUnused(name, readPolicies(session), namingSchedules(session, name))
     const remove = 'DELETE FROM taskdeck_policy WHERE scope = :scope AND name = :name'
     return session.run(remove, { scope, name }).changes > 0
   })
+
+const namingSchedules = (session: Session, name: string): string[] =>
+  session.all<{ name: string }>(schedulesNaming, { name }).map((row) => row.name)
 
 /** None for a row of a scope that we do not know: someone else wrote it. */
 function toPolicy(row: PolicyRow): Policy[] {

@@ -1,18 +1,18 @@
-import type { NewTask, PolicyScope } from '../../kernel/index.ts'
-import { quotaDemands, requireRoom, type StoredQuota } from '../quota.ts'
+import type { NewTask } from '../../kernel/index.ts'
+import { quotaDemands, requireRoom, type QuotaScope, type StoredQuota } from '../quota.ts'
 import { mostPolicies } from '../stored-policy.ts'
 import type { Parameters, Session } from './queue-file.ts'
 
 const findQuotas = `
 SELECT scope, name, max_unfinished AS "limit", '' AS setAt FROM taskdeck_policy WHERE max_unfinished IS NOT NULL
-LIMIT ${mostPolicies}`
+  AND scope <> 'DELAYS' LIMIT ${mostPolicies}`
 
 /** Counted up to the limit: beyond it there is no room anyway. */
 const counted = (index: string, where: string): string => `
 SELECT COUNT(*) AS n FROM (
   SELECT 1 FROM taskdeck_task INDEXED BY ${index} WHERE finished_at IS NULL${where} LIMIT :limit)`
 
-export const countUnfinished: Readonly<Record<PolicyScope, string>> = {
+export const countUnfinished: Readonly<Record<QuotaScope, string>> = {
   QUEUE: counted('taskdeck_task_live', ''),
   TYPE: counted('taskdeck_task_live', ' AND type = :name'),
   OWNER: counted('taskdeck_task_owner', ' AND owner = :name')

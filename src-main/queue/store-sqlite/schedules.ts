@@ -1,4 +1,5 @@
 import { misfireAfterMs, type Schedule, type ScheduleInput } from '../../kernel/index.ts'
+import { delaysAmong, requireKnownDelays } from '../named-delays.ts'
 import { runScheduleRound, type FoundSchedule, type RoundWork } from '../schedule-round.ts'
 import {
   checkSchedule,
@@ -10,6 +11,7 @@ import {
   type StoredSchedule
 } from '../schedules.ts'
 import type { ScheduleRound } from '../task-store.ts'
+import { readPolicies } from './policies.ts'
 import { rowId, type QueueFile, type Session } from './queue-file.ts'
 import { toMicroseconds, toMs } from './task-rows.ts'
 
@@ -75,6 +77,7 @@ export async function listAllSchedules(file: QueueFile): Promise<Schedule[]> {
 export function putSchedule(file: QueueFile, input: ScheduleInput): Promise<void> {
   return file.write((session) => {
     const checked = checkSchedule(input, session.at / 1_000)
+    requireKnownDelays("The schedule's task is not valid", checked.task.retryPolicy, delaysAmong(readPolicies(session)))
     requireRoomForSchedule(session.get<{ n: number }>(countOthers, { name: checked.name })?.n ?? 0)
     const before = session.get<ScheduleRow>(findRow, { name: checked.name })
     session.run(writeSchedule, {

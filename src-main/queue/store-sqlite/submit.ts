@@ -1,8 +1,10 @@
 import type { NewTask } from '../../kernel/index.ts'
 import { idempotencyHash, payloadHash } from '../idempotency.ts'
-import { taskBatches, validateNewTask } from '../new-task.ts'
+import { isNamed, unknownDelays } from '../named-delays.ts'
+import { invalidTask, taskBatches, validateNewTask } from '../new-task.ts'
 import type { SubmitResult } from '../task-store.ts'
 import { readParents, requireParents, startOf, writeDependencies, type Parents } from './dependencies.ts'
+import { effectivePolicies } from './policies.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { requireQuotas } from './quotas.ts'
 import { toMicroseconds } from './task-rows.ts'
@@ -30,6 +32,7 @@ export async function submit(file: QueueFile, tasks: readonly NewTask[]): Promis
   if (tasks.length === 0) return []
   const drafts = tasks.map((task, index) => toDraft(validateNewTask(task, index + 1)))
   if (drafts.some(({ task }) => task.after.length > 0)) await file.read((session) => checkParents(session, drafts))
+  if (drafts.some(({ task }) => isNamed(task.retryPolicy))) await file.read((session) => checkDelays(session, drafts))
   const results: SubmitResult[] = []
   for (const batch of taskBatches(drafts)) {
     if (results.length > 0) await file.letOthersRun()
@@ -48,6 +51,15 @@ function checkParents(session: Session, drafts: readonly Draft[]): Parents {
   )
   for (const draft of dependents) if (!findKnown(session, draft)) requireParents(draft.task, parents)
   return parents
+}
+
+/** As for parents: delays that a task which exists names may be gone. */
+function checkDelays(session: Session, drafts: readonly Draft[]): void {
+  const { delays } = effectivePolicies(session)
+  for (const [index, draft] of drafts.entries()) {
+    const reason = unknownDelays(draft.task.retryPolicy, delays)
+    if (reason !== undefined && !findKnown(session, draft)) throw invalidTask(index + 1, reason)
+  }
 }
 
 function submitBatch(session: Session, batch: readonly Draft[]): SubmitResult[] {
