@@ -147,7 +147,7 @@ describe('a counted store', () => {
     ])
     expect(await lines()).toContain('taskdeck_tasks_failed_total{type="report",code="DEPENDENCY"} 1')
     said.answers.act = { status: 'done', from: 'QUEUED', to: 'CANCELLED', dependents }
-    await counted.act('1', 'cancel')
+    await counted.act('1', 'cancel', 'ada')
     said.answers.submit = [{ status: 'created', taskId: '10', isFailed: true }]
     await counted.submit([{ type: 'report' }] as never)
     expect(await lines()).toContain('taskdeck_tasks_failed_total{type="report",code="DEPENDENCY"} 3')
