@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mask, maskText } from './mask-text.ts'
+import { mask, maskText, textMask } from './mask-text.ts'
 
 describe('masking free text', () => {
   it.each([
@@ -73,6 +73,94 @@ describe('masking free text', () => {
       const started = performance.now()
       maskText(text)
       expect(performance.now() - started).toBeLessThan(15_000) // quadratic ones take minutes, also on a busy machine
+    },
+    60_000
+  )
+})
+
+describe('masking the names that a user adds', () => {
+  const hide = textMask(['salary', 'Home address', '工资', 'cost($)', 'a.*b', 'v[0]', 'n:o'])
+
+  it.each([
+    ['salary: 12000', `salary: ${mask}`],
+    ['SALARY=12000&page=2', `SALARY=${mask}&page=2`],
+    ['row {"salary": 12000, "n": 1', `row {"salary": ${mask}, "n": 1`],
+    ['{"base_salary_2024":"1 2","n":1', `{"base_salary_2024":"${mask}","n":1`],
+    ["'salary':'1 2'", `'salary':'${mask}'`],
+    ['body "{\\"salary\\":\\"1 2\\",\\"n\\":1}"', `body "{\\"salary\\":\\"${mask}\\",\\"n\\":1}"`],
+    [
+      'home-address=x, homeAddress: y, "HOME ADDRESS" : "z z"',
+      `home-address=${mask}, homeAddress: ${mask}, "HOME ADDRESS" : "${mask}"`
+    ],
+    ['工资：12000，工资总额=5', `工资：${mask}`],
+    ['cost($)=5 a.*b=6 v[0]=7 n:o=8', `cost($)=${mask} a.*b=${mask} v[0]=${mask} n:o=${mask}`],
+    ['at http://h/?salary=5&token=6', `at http://h/?salary=${mask}&token=${mask}`],
+    ['password=1 salary=2', `password=${mask} salary=${mask}`]
+  ])('hides the value of %s', (text, expected) => {
+    expect(hide(text)).toBe(expected)
+  })
+
+  it.each(['the salary is fine, note: x', 'salary of Ada: x', 'axxb=1', 'cost=5', 'wages: 5', 'salary', 'salary=', ''])(
+    'leaves %j as it is',
+    (text) => {
+      expect(hide(text)).toBe(text)
+    }
+  )
+
+  it('hides nothing else when none is added', () => {
+    expect(textMask([])('salary=1 password=2')).toBe(`salary=1 password=${mask}`)
+  })
+
+  it('hides any quoted value whole, and changes nothing more the second time', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        const inner = JSON.stringify({ salary: value })
+        const once = hide(inner)
+        expect(once).toBe(`{"salary":"${mask}"}`)
+        expect(hide(once)).toBe(once)
+        expect(hide(JSON.stringify(inner))).toBe(`"{\\"salary\\":\\"${mask}\\"}"`)
+      }),
+      { numRuns: 500 }
+    )
+    const words = fc.constantFrom(
+      'salary',
+      'password',
+      '=',
+      ':',
+      ' ',
+      '"',
+      '\\',
+      'abcdef',
+      'http://',
+      '@',
+      'cookie',
+      "'"
+    )
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 12 }), (parts) => {
+        const once = hide(parts.join(''))
+        expect(hide(once)).toBe(once)
+      }),
+      { numRuns: 1000 }
+    )
+  })
+
+  it.each([
+    ['name beginnings', 'a'],
+    ['short names', 'a='],
+    ['long names', `${'a'.repeat(63)}=`],
+    ['separators', ':'],
+    ['open quotes', 'salary:"'],
+    ['escaped quotes', 'salary:\\"\\\\'],
+    ['backslashes', '\\']
+  ])(
+    'takes time in proportion to the length for 300,000 characters of %s, with as many and as long names as may be',
+    (_name, unit) => {
+      const alike = Array.from({ length: 99 }, (_, index) => `${'a'.repeat(61)}${String(index).padStart(3, '0')}`)
+      const text = `${alike.join(' ')} ${unit.repeat(Math.ceil(300_000 / unit.length))} salary=5`
+      const started = performance.now()
+      textMask([...alike, 'salary'])(text)
+      expect(performance.now() - started).toBeLessThan(15_000) // one expression of all names takes many minutes
     },
     60_000
   )
