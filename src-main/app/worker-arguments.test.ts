@@ -34,6 +34,11 @@ describe('parseWorkerArguments', () => {
     expect(parse(['--metrics-port', '0']).metricsPort).toBe(0)
   })
 
+  it('takes names of sensitive fields, and has none beside the built-in ones by default', () => {
+    expect(parse([]).sensitiveKeys).toEqual([])
+    expect(parse(['--sensitive', 'salary,home address,工资']).sensitiveKeys).toEqual(['salary', 'home address', '工资'])
+  })
+
   it('takes a folder that exists', () => expect(parse(['--handlers', tmpdir()]).handlersDir).toBe(tmpdir()))
 
   it.each([
@@ -45,6 +50,8 @@ describe('parseWorkerArguments', () => {
     [['--lease-ms', 'soon'], undefined, /--lease-ms/],
     [['--metrics-port', '65536'], undefined, /--metrics-port must be a whole number from 0 to 65535/],
     [['--handlers', '/no/such/folder'], undefined, /not a folder/],
+    [['--sensitive', 'salary,'], undefined, /--sensitive takes at most 100 names of at most 64 characters/],
+    [['--sensitive', 'x'.repeat(65)], undefined, /--sensitive/],
     [['--id', 'two words'], undefined, /--id/],
     [['--what'], undefined, /--what/]
   ] as const)('refuses %j with a message that says what to do', (args, env, message) => {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseMysqlUrl, type MysqlLogin } from '../connections/index.ts'
-import { AppError } from '../kernel/index.ts'
+import { AppError, requireSensitiveKeys } from '../kernel/index.ts'
 import { sqlitePathOf } from './sqlite-address.ts'
 import { unusableOption } from './unusable-option.ts'
 
@@ -20,6 +20,7 @@ Runs Taskdeck's handlers on the tasks of one queue. Start as many as you like, o
   --grace-ms N        time to stop in: running tasks are handed back at its end (default 20000)
   --artifacts DIR     where files of handlers are kept (default: beside a sqlite: file, else the app's data folder)
   --metrics-port N    Prometheus metrics at http://127.0.0.1:N/metrics (0: any free port; see docs/metrics.md)
+  --sensitive NAMES   also hide the values of fields with these names in log lines and errors, separated by commas
   --id NAME           this worker's name, unique among all (default: host, process and a random part)
   --migrate           make or update the tables first
   --json              one JSON object a line on stderr
@@ -39,6 +40,8 @@ export interface WorkerArguments {
   readonly artifactDir: string | undefined
   /** null: no metrics. */
   readonly metricsPort: number | null
+  /** Added to the built-in names. */
+  readonly sensitiveKeys: readonly string[]
   readonly id: string | undefined
   readonly migrate: boolean
   readonly json: boolean
@@ -63,6 +66,8 @@ export function parseWorkerArguments(args: readonly string[], env: NodeJS.Proces
     artifactDir: values.artifacts === undefined ? undefined : resolve(cwd, values.artifacts),
     metricsPort:
       values['metrics-port'] === undefined ? null : number('metrics-port', { least: 0, most: 65_535, otherwise: 0 }),
+    sensitiveKeys:
+      values.sensitive === undefined ? [] : requireSensitiveKeys(values.sensitive.split(/[,，]/), '--sensitive'),
     id: values.id === undefined ? undefined : workerName(values.id),
     migrate: values.migrate ?? false,
     json: values.json ?? false
@@ -90,6 +95,7 @@ function parse(args: readonly string[]) {
         'grace-ms': { type: 'string' },
         artifacts: { type: 'string' },
         'metrics-port': { type: 'string' },
+        sensitive: { type: 'string' },
         id: { type: 'string' },
         migrate: { type: 'boolean' },
         json: { type: 'boolean' },

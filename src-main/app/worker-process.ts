@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { AppError, systemClock, toAppError, withDeadline, type LogLevel } from '../kernel/index.ts'
+import { AppError, systemClock, textMask, toAppError, withDeadline, type LogLevel } from '../kernel/index.ts'
 import { openMeter, type Meter } from '../queue/metrics/index.ts'
 import { Backoff, createWorker, newWorkerId, type Worker } from '../queue/pool/index.ts'
 import { sqliteSchema } from '../queue/store-sqlite/index.ts'
@@ -91,6 +91,7 @@ function workerOf(
     pollMs: given.pollMs,
     recoverMs: given.recoverMs,
     graceMs: given.graceMs,
+    maskText: textMask(given.sensitiveKeys),
     onLog: ({ level, message, taskId }) => say(level, message, taskId)
   })
 }

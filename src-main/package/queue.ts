@@ -62,6 +62,11 @@ export interface StartWorkerOptions {
   readonly artifactDays?: number
   /** Offers Prometheus metrics at http://127.0.0.1:PORT/metrics (0: any free port); see docs/metrics.md. Default: none. */
   readonly metricsPort?: number
+  /**
+   * Names of fields whose values are hidden in log lines and error messages before they are stored, beside the built-in ones; compared without case,
+   * spaces, `_`, `-` and `.`. At most 100 of at most 64 characters.
+   */
+  readonly sensitiveKeys?: readonly string[]
   /** Told of each step of the worker and its attempts; cannot hurt them. */
   readonly hooks?: WorkerHooks
   /** The worker's own log; what it throws reaches nobody. Default: nothing is written. */

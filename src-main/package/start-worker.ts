@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AppError, StopStack, systemClock } from '../kernel/index.ts'
+import { AppError, requireSensitiveKeys, StopStack, systemClock, textMask } from '../kernel/index.ts'
 import type { Meter } from '../queue/metrics/index.ts'
 import { createWorker, guardedListener, newWorkerId, type Worker } from '../queue/pool/index.ts'
 import { requireKnown } from './known-options.ts'
@@ -23,6 +23,7 @@ const names = [
   'builtInHandlers',
   'workerId',
   'artifactDir',
+  'sensitiveKeys',
   'hooks',
   'onLog',
   ...(Object.keys(limits) as (keyof typeof limits)[])
@@ -31,6 +32,7 @@ const names = [
 /** See `Queue.startWorker`. */
 export async function startWorker(where: Where, meter: Meter, options: StartWorkerOptions): Promise<QueueWorker> {
   const dir = checkOptions(options)
+  const maskText = textMask(requireSensitiveKeys(options.sensitiveKeys ?? [], 'sensitiveKeys'))
   const opened = new StopStack()
   try {
     const queue = await openForWorker(where)
@@ -50,6 +52,7 @@ export async function startWorker(where: Where, meter: Meter, options: StartWork
       pollMs: options.pollMs,
       recoverMs: options.recoverMs,
       graceMs: options.graceMs,
+      maskText,
       hooks: options.hooks,
       onLog: options.onLog
     })

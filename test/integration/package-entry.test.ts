@@ -99,7 +99,12 @@ const expected = {
   policies: [{ scope: 'TYPE', name: 'greet', maxRunning: 2, enabled: null }],
   letters: {
     dead: [
-      { type: 'broken', reason: 'FINAL', lastError: { code: 'BROKEN', message: 'it never works' }, resolution: 'OPEN' }
+      {
+        type: 'broken',
+        reason: 'FINAL',
+        lastError: { code: 'BROKEN', message: 'it never works: salary=••••' },
+        resolution: 'OPEN'
+      }
     ],
     replayed: { changed: 1, skipped: 0 },
     discarded: { changed: 1, skipped: 0 },

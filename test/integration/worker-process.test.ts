@@ -8,7 +8,7 @@ import { newTask, systemClock } from '../../src-main/kernel/index.ts'
 import { ordersWorkbook } from '../../src-main/queue/pool/built-in/xlsx/orders.fixture.ts'
 import { openMysqlStore } from '../../src-main/queue/store-mysql/index.ts'
 import { createTestDatabase } from '../support/mariadb.ts'
-import { temporaryDir } from './pool-support/start-worker.ts'
+import { faultHandlers, temporaryDir } from './pool-support/start-worker.ts'
 import { startWorkerProcess } from './pool-support/worker-process.ts'
 
 async function emptyDatabase(): Promise<string> {
@@ -121,6 +121,23 @@ describe('bad input', () => {
     expect(await worker.ended).toBe(0)
     expect(worker.output()).not.toContain('canary')
   })
+})
+
+it('stores and says log lines and errors without the values of the fields that it is told to hide', async () => {
+  const url = await emptyDatabase()
+  const args = ['--migrate', '--poll-ms', '20', '--artifacts', temporaryDir(), '--handlers', faultHandlers]
+  const worker = startWorkerProcess(url, ...args, '--sensitive', 'salary,家庭住址')
+  await worker.untilSays(/task types/)
+  const { store } = await openQueue(url)
+  const payload = JSON.stringify({ text: 'wages=7, Base_Salary=12345, "家庭住址": "Harbour Road 1", password=p' })
+  const [submitted] = await store.submit([newTask.parse({ type: 'tells', payload })])
+  const id = submitted?.taskId ?? ''
+  while ((await store.get(id))?.state !== 'FAILED') continue
+  const hidden = 'wages=7, Base_Salary=••••, "家庭住址": "••••", password=••••'
+  expect(await store.get(id)).toMatchObject({ errorMessage: hidden, attempts: [{ error: { message: hidden } }] })
+  expect((await store.log(id, null)).map(({ message }) => message)).toEqual([hidden])
+  await worker.untilSays(/failed, TOLD: wages=7/)
+  expect(worker.output()).not.toMatch(/12345|Harbour/)
 })
 
 it('hands back what it runs when it is told to stop (FAULTS 26)', async () => {

@@ -74,6 +74,7 @@ export class AttemptFlow {
       interrupted: job.interrupted,
       progress: job.progress,
       artifacts: job.files.map((file) => this.artifactOf(job, file)),
+      maskText: options.maskText,
       random: () => options.clock.random()
     })
     if (settlement) {

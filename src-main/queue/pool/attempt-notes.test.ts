@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AppError, type Fence } from '../../kernel/index.ts'
+import { AppError, textMask, type Fence } from '../../kernel/index.ts'
 import type { LogEntry, ProgressUpdate, TaskStore } from '../task-store.ts'
 import { AttemptNotes } from './attempt-notes.ts'
 import { DatabaseState } from './database-state.ts'
@@ -44,6 +44,7 @@ describe('AttemptNotes', () => {
       store: store as TaskStore,
       clock,
       database,
+      maskText: textMask(['salary']),
       onRefused: () => undefined
     })
     notes.start()
@@ -102,9 +103,9 @@ describe('AttemptNotes', () => {
   })
 
   it('masks a secret before the line is stored', async () => {
-    notes.log(fence, 'info', 'signed in, token=s3cret')
+    notes.log(fence, 'info', 'signed in, token=s3cret, salary=12000')
     await clock.advance(300)
-    expect(lines.map(({ message }) => message)).toEqual(['signed in, token=••••'])
+    expect(lines.map(({ message }) => message)).toEqual(['signed in, token=••••, salary=••••'])
   })
 
   it('never writes lines twice that may be stored, and says so', async () => {

@@ -1,4 +1,4 @@
-import { AppError, maskText, type Clock, type Fence, type LogLevel, type Progress } from '../../kernel/index.ts'
+import { AppError, type Clock, type Fence, type LogLevel, type MaskText, type Progress } from '../../kernel/index.ts'
 import type { LogEntry, ProgressUpdate, TaskStore } from '../task-store.ts'
 import type { DatabaseState } from './database-state.ts'
 import { keyOf } from './lease-book.ts'
@@ -8,6 +8,7 @@ export interface AttemptNotesOptions {
   readonly store: TaskStore
   readonly clock: Clock
   readonly database: DatabaseState
+  readonly maskText: MaskText
   /** The store refused a write of this attempt. */
   readonly onRefused: (fence: Fence) => void
 }
@@ -76,7 +77,7 @@ export class AttemptNotes {
     await stored
   }
 
-  /** Obvious secrets in it are masked before it is stored. */
+  /** What is sensitive in it is masked before it is stored. */
   log(fence: Fence, level: LogLevel, message: string): void {
     if (this.lines.length >= maxLines) return this.drop(1)
     if (this.dropped > 0) {
@@ -87,7 +88,7 @@ export class AttemptNotes {
       })
       this.dropped = 0
     }
-    this.lines.push({ fence, level, message: maskText(message) })
+    this.lines.push({ fence, level, message: this.options.maskText(message) })
   }
 
   /** An attempt that ends needs no update of its own any more: its last progress goes with the settlement. */

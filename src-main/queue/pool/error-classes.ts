@@ -1,4 +1,4 @@
-import { maskText, taskLimits, type AttemptError, type ErrorClass } from '../../kernel/index.ts'
+import { maskText, taskLimits, type AttemptError, type ErrorClass, type MaskText } from '../../kernel/index.ts'
 import { truncateUtf8 } from '../stored-text.ts'
 import { BoundedPattern } from './bounded-pattern.ts'
 import { builtInRules, type ErrorRule } from './error-rules.ts'
@@ -87,6 +87,12 @@ const builtIn = new ErrorClassifier()
 
 /** By the built-in rules alone. */
 export const classify = (thrown: unknown): AttemptError => builtIn.classify(thrown)
+
+/** The same with what the user wants hidden masked too, of which the threads know nothing. */
+export const maskedError = (error: AttemptError, mask: MaskText): AttemptError => ({
+  ...error,
+  message: truncateUtf8(mask(error.message), taskLimits.errorMessageBytes)
+})
 
 /** A code and a message that fit their columns; obvious secrets are masked, for many may read it. */
 export function attemptErrorOf(code: string, message: string, errorClass: ErrorClass): AttemptError {

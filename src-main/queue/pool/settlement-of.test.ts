@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { maskText, taskLimits, textMask } from '../../kernel/index.ts'
 import type { InterruptReason } from './handler.ts'
 import { claimedTask } from './lease.fixture.ts'
 import type { JobEnd } from './pool-job.ts'
@@ -23,6 +24,7 @@ const settle = (end: JobEnd, interrupted?: InterruptReason, changes: Partial<End
     interrupted,
     progress: undefined,
     artifacts: [],
+    maskText,
     random: () => 0,
     ...changes
   })
@@ -34,6 +36,20 @@ describe('settlementOf', () => {
     expect(settle(returned, 'timeout')).toMatchObject({ outcome: 'SUCCESS' })
     expect(settle(returned, 'shutdown')).toMatchObject({ outcome: 'SUCCESS' })
     expect(settle({ ...returned, partial: true })).toMatchObject({ outcome: 'PARTIAL_SUCCESS' })
+  })
+
+  it('hides what the user wants hidden in any error, and keeps it within its column', () => {
+    const hiding = { maskText: textMask(['salary']) }
+    const message = `salary=1 ${'salary=2 '.repeat(400)}`
+    const failed: JobEnd = { ...threw, error: { code: 'BOOM', message, class: 'final' } }
+    const gone: JobEnd = { ...crashed, end: { code: 'HANDLER_CRASHED', message } }
+    for (const end of [failed, gone]) {
+      const settlement = settle(end, undefined, hiding)
+      const stored = settlement && 'error' in settlement ? settlement.error.message : ''
+      expect(stored).toMatch(/^salary=•••• salary=••••/)
+      expect(stored).not.toMatch(/\d/)
+      expect(Buffer.byteLength(stored)).toBeLessThanOrEqual(taskLimits.errorMessageBytes)
+    }
   })
 
   it('says nothing once the lease is lost', () => {

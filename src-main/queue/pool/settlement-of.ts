@@ -1,7 +1,7 @@
-import type { AttemptError, Progress } from '../../kernel/index.ts'
+import type { AttemptError, MaskText, Progress } from '../../kernel/index.ts'
 import { decideRetry } from '../retry.ts'
 import type { ClaimedTask, NewArtifact, Settlement } from '../task-store.ts'
-import { attemptErrorOf } from './error-classes.ts'
+import { attemptErrorOf, maskedError } from './error-classes.ts'
 import type { InterruptReason } from './handler.ts'
 import type { JobEnd } from './pool-job.ts'
 
@@ -11,6 +11,7 @@ export interface EndedAttempt {
   readonly interrupted: InterruptReason | undefined
   readonly progress: Progress | undefined
   readonly artifacts: readonly NewArtifact[]
+  readonly maskText: MaskText
   /** A number in [0, 1). */
   readonly random: () => number
 }
@@ -32,7 +33,7 @@ export function settlementOf(ended: EndedAttempt): Settlement | undefined {
   if (end.status === 'unstarted' || (interrupted === 'shutdown' && !failedByItself)) {
     return { ...common, outcome: 'HANDED_BACK' }
   }
-  const error = interrupted === 'timeout' ? timeoutError(claimed) : errorOf(end)
+  const error = interrupted === 'timeout' ? timeoutError(claimed) : maskedError(errorOf(end), ended.maskText)
   const decision = decideRetry({
     error,
     attemptsUsed: claimed.attemptsUsed,

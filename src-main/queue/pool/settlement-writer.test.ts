@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AppError } from '../../kernel/index.ts'
+import { AppError, textMask } from '../../kernel/index.ts'
 import type { Settlement, SettleResult, TaskStore } from '../task-store.ts'
 import { DatabaseState } from './database-state.ts'
 import { claimedTask } from './lease.fixture.ts'
@@ -9,7 +9,7 @@ import { SettlementWriter } from './settlement-writer.ts'
 
 const away = new AppError('CONNECTION_LOST', 'operational', 'away')
 /** As the MySQL adapter reports data that does not fit. */
-const refused = new AppError('SQL_FAILED', 'operational', 'The server refused the statement (error 1406).')
+const refused = new AppError('SQL_FAILED', 'operational', 'The server refused the statement (error 1406), row=7.')
 
 /** A settlement without its fence. */
 type Ending = Settlement extends infer One ? (One extends unknown ? Omit<One, 'fence'> : never) : never
@@ -62,6 +62,7 @@ describe('SettlementWriter', () => {
       clock,
       database,
       book,
+      maskText: textMask(['row']),
       beforeSettle: () => Promise.resolve(),
       onRefused: (lease, problem) => reported.push(`${lease.claimed.fence.taskId} ${problem.code}`),
       onClosed: (lease, how) => closed.push(`${lease.claimed.fence.taskId} ${how}`)
@@ -146,7 +147,11 @@ describe('SettlementWriter', () => {
       expect(settled.at(-1)).toMatchObject({
         fence: { taskId: '2' },
         outcome: 'FAILED',
-        error: { code: 'OUTCOME_REFUSED', class: 'final', message: expect.stringContaining('1406') as string }
+        error: {
+          code: 'OUTCOME_REFUSED',
+          class: 'final',
+          message: expect.stringContaining('1406), row=••••') as string
+        }
       })
       expect(reported).toEqual(['2 SQL_FAILED'])
     })

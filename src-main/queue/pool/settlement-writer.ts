@@ -1,8 +1,8 @@
-import type { AppError, Clock, ErrorCode, TaskState } from '../../kernel/index.ts'
+import type { AppError, Clock, ErrorCode, MaskText, TaskState } from '../../kernel/index.ts'
 import type { SettleResult, Settlement, TaskStore } from '../task-store.ts'
 import { Backoff } from './backoff.ts'
 import type { DatabaseState } from './database-state.ts'
-import { attemptErrorOf } from './error-classes.ts'
+import { attemptErrorOf, maskedError } from './error-classes.ts'
 import type { Lease, LeaseBook } from './lease-book.ts'
 import { Wakeup } from './wakeup.ts'
 
@@ -11,6 +11,7 @@ export interface SettlementWriterOptions {
   readonly clock: Clock
   readonly database: DatabaseState
   readonly book: LeaseBook
+  readonly maskText: MaskText
   /** Log lines of these tasks must be stored first: the store drops lines of ended attempts. */
   readonly beforeSettle: (settlements: readonly Settlement[]) => Promise<void>
   /** The store will not take this outcome. Another one is written instead, or the lease is given up. */
@@ -145,7 +146,7 @@ export class SettlementWriter {
 
   /** One that the store did not take alone. It is not slept for here: the others go on. */
   private refused({ lease, settlement, alone }: Pending, problem: AppError): void {
-    const { clock, onRefused } = this.options
+    const { clock, maskText, onRefused } = this.options
     const refusals = (alone?.refusals ?? 0) + 1
     const pauseMs = refusedAgainMs[refusals - 1] ?? 0
     const again = { refusals, dueAt: clock.monotonic() + pauseMs }
@@ -153,7 +154,7 @@ export class SettlementWriter {
     // What is written instead is refused as well.
     if (refusals > refusedAgainMs.length + 1) return this.giveUp(lease)
     onRefused(lease, problem)
-    const instead = insteadOf(settlement, problem)
+    const instead = insteadOf(settlement, problem, maskText)
     if (instead) this.pending.push({ lease, settlement: instead, alone: again })
     else this.giveUp(lease)
   }
@@ -181,12 +182,11 @@ export class SettlementWriter {
  * The same end of the attempt with nothing in it that a database could refuse; undefined when there was nothing in it before.
  * What the handler returned cannot be kept, and running it again would return it again: the task fails.
  */
-function insteadOf({ fence, ...ended }: Settlement, problem: AppError): Settlement | undefined {
+function insteadOf({ fence, ...ended }: Settlement, problem: AppError, mask: MaskText): Settlement | undefined {
   if (ended.outcome === 'HANDED_BACK' || ended.outcome === 'CANCELLED') return undefined
   const message = `The database did not take the outcome ${ended.outcome} of this attempt: ${problem.message}`
-  if (ended.outcome === 'RETRY') {
-    const error = attemptErrorOf('OUTCOME_REFUSED', message, ended.error.class)
-    return { fence, outcome: 'RETRY', error, delayMs: ended.delayMs }
-  }
-  return { fence, outcome: 'FAILED', error: attemptErrorOf('OUTCOME_REFUSED', message, 'final') }
+  const errorClass = ended.outcome === 'RETRY' ? ended.error.class : 'final'
+  const error = maskedError(attemptErrorOf('OUTCOME_REFUSED', message, errorClass), mask)
+  if (ended.outcome === 'RETRY') return { fence, outcome: 'RETRY', error, delayMs: ended.delayMs }
+  return { fence, outcome: 'FAILED', error }
 }

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { AppError, Clock, LogLevel, Percentiles } from '../../kernel/index.ts'
+import {
+  maskText,
+  type AppError,
+  type Clock,
+  type LogLevel,
+  type MaskText,
+  type Percentiles
+} from '../../kernel/index.ts'
 import type { RowSink } from '../row-sink.ts'
 import type { TaskStore } from '../task-store.ts'
 import { messageOf } from './error-text.ts'
@@ -51,6 +58,8 @@ export interface WorkerOptions {
   /** Listen for hints of new work from processes on this host (a UDP port of the loopback address). Default true. */
   readonly hints?: boolean
   readonly hooks?: WorkerHooks
+  /** Hides what is sensitive in log lines and error messages before they are stored or told. Default: by the built-in names. */
+  readonly maskText?: MaskText
   /** What it throws reaches nobody. */
   readonly onLog?: (line: WorkerLogLine) => void
   /** The status changed in something other than counts. What it throws is logged. */
@@ -69,6 +78,7 @@ const workerDefaults = {
   threadMemoryMb: 512,
   hints: true,
   hooks: {},
+  maskText,
   onLog: () => undefined,
   onChange: () => undefined
 } as const satisfies Partial<WorkerOptions>
@@ -92,6 +102,7 @@ export function withDefaults(given: WorkerOptions): Required<WorkerOptions> {
     threadMemoryMb: given.threadMemoryMb ?? workerDefaults.threadMemoryMb,
     hints: given.hints ?? workerDefaults.hints,
     hooks: given.hooks ?? workerDefaults.hooks,
+    maskText: given.maskText ?? workerDefaults.maskText,
     onLog,
     onChange: guardedListener(given.onChange ?? workerDefaults.onChange, onChangeFailed)
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { maskText, type LogLevel, type WorkerRequest } from '../../kernel/index.ts'
+import type { LogLevel, WorkerRequest } from '../../kernel/index.ts'
 import type { WorkerReport } from '../task-store.ts'
 import { AttemptFlow } from './attempt-flow.ts'
 import { AttemptNotes } from './attempt-notes.ts'
@@ -67,7 +67,7 @@ class PoolWorker implements Worker {
   constructor(given: WorkerOptions) {
     this.options = withDefaults(given)
     this.finished = new Promise((resolve) => (this.tellFinished = resolve))
-    const { store, clock, handlers, hooks } = this.options
+    const { store, clock, handlers, hooks, maskText } = this.options
     this.slots = this.options.slots
     this.leaseClosed = new Wakeup(clock)
     this.hooks = new HookRunner({ hooks, clock, log: (message) => this.log('error', message) })
@@ -81,7 +81,7 @@ class PoolWorker implements Worker {
       onChange: (reading) => this.onHandlers(reading)
     })
     const { database } = this
-    this.notes = new AttemptNotes({ store, clock, database, onRefused: (fence) => this.flow.refused(fence) })
+    this.notes = new AttemptNotes({ store, clock, database, maskText, onRefused: (fence) => this.flow.refused(fence) })
     this.pool = this.openPool()
     this.writer = this.openWriter()
     this.flow = new AttemptFlow({
@@ -240,6 +240,7 @@ class PoolWorker implements Worker {
       clock: this.options.clock,
       database,
       book,
+      maskText: this.options.maskText,
       beforeSettle: (settlements) =>
         // Never a reason not to settle.
         notes.flushLinesOf(settlements.map((settlement) => settlement.fence)).catch((error: unknown) => {
@@ -351,6 +352,7 @@ class PoolWorker implements Worker {
   }
 
   private log(level: LogLevel, message: string, taskId: string | null = null): void {
-    this.options.onLog({ at: this.options.clock.now(), level, message: maskText(message), taskId })
+    const { clock, maskText, onLog } = this.options
+    onLog({ at: clock.now(), level, message: maskText(message), taskId })
   }
 }

@@ -21,6 +21,7 @@ const worker = await queue.startWorker({
   handlers: new URL('./handlers/', import.meta.url),
   artifactDir: './artifacts',
   pollMs: 20,
+  sensitiveKeys: ['salary'],
   // It reads what is asked of it three times a lease.
   leaseMs: 6_000,
   metricsPort: 0

@@ -127,6 +127,17 @@ export const throws = defineHandler({
   }
 })
 
+export const tells = defineHandler({
+  type: 'tells',
+  description: 'Logs what it was given, and throws it.',
+  payload: z.object({ text: z.string() }),
+  example: { text: 'salary=1' },
+  execute(context, { text }) {
+    context.log(text)
+    throw new FinalError('TOLD', text)
+  }
+})
+
 export const notes = defineHandler({
   type: 'notes',
   description: 'Reports everything that can be reported.',

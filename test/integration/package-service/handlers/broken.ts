@@ -5,6 +5,6 @@ export const broken = defineHandler({
   type: 'broken',
   payload: z.object({}),
   execute: () => {
-    throw new FinalError('BROKEN', 'it never works')
+    throw new FinalError('BROKEN', 'it never works: salary=5')
   }
 })
