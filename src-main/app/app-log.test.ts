@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AppError, systemClock } from '../kernel/index.ts'
+import { AppError, systemClock, textMask } from '../kernel/index.ts'
 import { createAppLog, type AppLog } from './app-log.ts'
 
 let folder: string
@@ -33,6 +33,13 @@ describe('app log', () => {
     log.hide('Sesame')
     log.hide('Sesame-prod-7781')
     expect(log.redact('using Sesame-prod-7781, not Sesame')).toBe('using •••, not •••')
+  })
+
+  it('hides what the user wants hidden as well', () => {
+    log.maskWith(textMask(['salary']))
+    log.write('info', 'paid, salary: 12000, password=hunter2')
+    expect(written()).toMatch(/paid, salary: ••••, password=•+\n$/)
+    expect(log.redact('{"Salary":1}')).toBe('{"Salary":••••}')
   })
 
   it('says once that its file cannot be written', () => {

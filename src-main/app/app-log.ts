@@ -2,7 +2,7 @@ import { appendFileSync, chmodSync, mkdirSync, renameSync, statSync } from 'node
 import { dirname } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
-import { AppError, type Clock } from '../kernel/index.ts'
+import { AppError, type Clock, type MaskText } from '../kernel/index.ts'
 import { printable } from './printable.ts'
 
 export type AppLogLevel = 'info' | 'warn' | 'error'
@@ -16,6 +16,8 @@ export interface AppLog {
   bug(error: unknown): string
   /** Never shown or written again in clear. */
   hide(secret: string): void
+  /** From now on texts go through this too: it knows what the user wants hidden. */
+  maskWith(mask: MaskText): void
   redact(text: string): string
 }
 
@@ -45,12 +47,13 @@ export function createAppLog({ file, clock, echo, onFailure }: AppLogOptions): A
   let hasFailed = false
   /** The longest first: one may begin with another. */
   let hidden: readonly string[] = []
+  let mask: MaskText = (text) => text
 
   function redact(text: string): string {
     let clean = text
     for (const secret of hidden) clean = clean.replaceAll(secret, '•••')
     for (const [pattern, replacement] of patterns) clean = clean.replace(pattern, replacement)
-    return clean
+    return mask(clean)
   }
 
   function write(level: AppLogLevel, message: string): void {
@@ -71,6 +74,9 @@ export function createAppLog({ file, clock, echo, onFailure }: AppLogOptions): A
       // With the forms in which it may turn up inside other texts; of half a character encodeURIComponent throws.
       const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed())]
       hidden = [...new Set([...hidden, ...forms])].sort((a, b) => b.length - a.length)
+    },
+    maskWith(chosen) {
+      mask = chosen
     },
     bug(error) {
       const reference = randomBytes(4).toString('hex')

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { openAlerts } from '../alerting/index.ts'
 import type { AppEvent, AppInfo, ConnectionView } from '../contract/index.ts'
-import { AppError, withDeadline, type QueueReading, type StopStack } from '../kernel/index.ts'
+import { AppError, withDeadline, type MaskText, type QueueReading, type StopStack } from '../kernel/index.ts'
 import { createOperations, type Operations } from '../operations/index.ts'
 import { AfterTick } from './after-tick.ts'
 import { audited, type AuditedOptions } from './alerts/audited-change.ts'
@@ -40,6 +40,8 @@ interface Ground {
   readonly observations: Observations
   readonly operations: Operations
   readonly auditing: AuditedOptions
+  /** By the names that are chosen now. */
+  readonly maskText: MaskText
   readonly running: StopStack
 }
 
@@ -62,10 +64,12 @@ export async function assemble(
   const { clock, dataDir } = options
   const files = await openFiles(options, notices, running)
   const onUnrecorded = (error: AppError): void => notices.add(error)
+  const maskText: MaskText = (text) => files.settings.masking.text(text)
+  log.maskWith(maskText)
   const observations = new Observations(files.history, clock)
-  const operations = createOperations({ audit: files.audit, clock, onUnrecorded })
+  const operations = createOperations({ audit: files.audit, clock, maskText, onUnrecorded })
   const auditing = { audit: files.audit, actor: userInfo().username, onUnrecorded }
-  const ground = { options, log, notices, files, observations, operations, auditing, running }
+  const ground = { options, log, notices, files, observations, operations, auditing, maskText, running }
   const parts = connectParts(ground)
   const places = placesOf(options)
   const { stored, secrets, settings } = files
@@ -147,10 +151,10 @@ function makeConnections(
   })
 }
 
-function makeLocalWorker({ options, log, observations }: Ground, parts: () => Parts): LocalWorker {
+function makeLocalWorker({ options, log, observations, maskText }: Ground, parts: () => Parts): LocalWorker {
   const { clock, dataDir, version } = options
   return new LocalWorker({
-    ...{ clock, places: placesOf(options), localFile: localFileIn(dataDir), log, version },
+    ...{ clock, places: placesOf(options), localFile: localFileIn(dataDir), log, maskText, version },
     artifactDir: join(dataDir, 'artifacts'),
     graceMs: workerGraceMs,
     publish: (event) => parts().hub.publish(event),

@@ -28,6 +28,7 @@ function logOf(lines: string[]): AppLog {
     write: (_level, message) => lines.push(message),
     bug: () => 'x',
     hide: () => undefined,
+    maskWith: () => undefined,
     redact: (text) => text
   }
 }

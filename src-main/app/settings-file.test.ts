@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Settings } from '../contract/index.ts'
 import { systemClock } from '../kernel/index.ts'
 import { SettingsFile } from './settings-file.ts'
 
@@ -14,8 +15,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const open = (): Promise<SettingsFile> => SettingsFile.open(file, systemClock)
-const chosen = { theme: 'dark', language: 'zh-CN' } as const
-const defaults = { theme: 'system', language: 'system' }
+const chosen = { theme: 'dark', language: 'zh-CN', sensitiveKeys: ['salary'] } satisfies Settings
+const defaults = { theme: 'system', language: 'system', sensitiveKeys: [] }
 
 describe('settings', () => {
   it('are kept across runs; of two saves at once the later one holds', async () => {
@@ -23,6 +24,24 @@ describe('settings', () => {
     expect([first.get(), first.problem]).toEqual([defaults, null])
     await Promise.all([first.save({ ...chosen, theme: 'light' }), first.save(chosen)])
     expect((await open()).get()).toEqual(chosen)
+  })
+
+  it('of an older version lack names to hide, and keep the rest', async () => {
+    writeFileSync(file, '{"theme":"dark","language":"en"}')
+    const settings = await open()
+    expect([settings.get(), settings.problem]).toEqual([{ theme: 'dark', language: 'en', sensitiveKeys: [] }, null])
+  })
+
+  it('hide by the names that are chosen now, and what is left out of a change stays', async () => {
+    const settings = await open()
+    const shown = (): string => settings.masking.json('{"salary":1}').text + settings.masking.text(' salary=1')
+    expect(shown()).toBe('{"salary":1} salary=1')
+    await settings.save({ sensitiveKeys: ['Salary'] })
+    await settings.save({ theme: 'light' })
+    expect(shown()).toBe('{"salary":"••••"} salary=••••')
+    expect((await open()).masking.text('salary=1')).toBe('salary=••••')
+    await settings.save({ sensitiveKeys: [] })
+    expect(shown()).toBe('{"salary":1} salary=1')
   })
 
   it.each([

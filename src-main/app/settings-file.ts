@@ -1,8 +1,12 @@
 import { readPrivateFile, writePrivateFile } from '../connections/index.ts'
 import { settings, type Settings } from '../contract/index.ts'
 import { AppError, type Clock } from '../kernel/index.ts'
+import { maskingWith, type Masking } from '../operations/index.ts'
 
-const defaults: Settings = { theme: 'system', language: 'system' }
+const defaults: Settings = { theme: 'system', language: 'system', sensitiveKeys: [] }
+
+/** Files of older versions lack the newer choices. */
+const stored = settings.extend({ sensitiveKeys: settings.shape.sensitiveKeys.default([]) })
 
 interface Loaded {
   readonly current: Settings
@@ -10,25 +14,27 @@ interface Loaded {
   readonly writable: boolean
 }
 
-/** What the user has chosen for the page. */
+/** What the user has chosen. */
 export class SettingsFile {
   /** Why an existing file was not used, for the user to read; null when all is well. */
   readonly problem: AppError | null
   private readonly file: string
   private readonly writable: boolean
   private current: Settings
+  private chosenMasking: Masking
   private tail: Promise<unknown> = Promise.resolve()
 
   private constructor(file: string, { current, problem, writable }: Loaded) {
     this.file = file
     this.current = current
+    this.chosenMasking = maskingWith(current.sensitiveKeys)
     this.problem = problem
     this.writable = writable
   }
 
   /** Never throws: with a file that cannot be used the choices are the defaults. */
   static async open(file: string, clock: Clock): Promise<SettingsFile> {
-    const { content, problem, writable } = await readPrivateFile(file, settings, clock)
+    const { content, problem, writable } = await readPrivateFile(file, stored, clock)
     return new SettingsFile(file, { current: content ?? defaults, problem, writable })
   }
 
@@ -36,9 +42,16 @@ export class SettingsFile {
     return this.current
   }
 
-  /** Throws FILE_UNAVAILABLE; the choice then holds until the exit. */
-  async save(chosen: Settings): Promise<Settings> {
+  /** By the names that are chosen now. */
+  get masking(): Masking {
+    return this.chosenMasking
+  }
+
+  /** The others stay. Throws FILE_UNAVAILABLE; the choice then holds until the exit. */
+  async save(change: Partial<Settings>): Promise<Settings> {
+    const chosen = { ...this.current, ...change }
     this.current = chosen
+    this.chosenMasking = maskingWith(chosen.sensitiveKeys)
     const saved = this.tail.then(() => this.write(chosen))
     this.tail = saved.catch(() => undefined)
     await saved

@@ -2,6 +2,7 @@ import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 import {
   alertLimits,
+  areSensitiveKeys,
   artifact,
   attempt,
   logLine,
@@ -261,7 +262,9 @@ export type AppEvent = z.infer<typeof event>
 
 export const settings = z.object({
   theme: z.enum(['system', 'dark', 'light']),
-  language: z.enum(['system', 'en', 'zh-CN'])
+  language: z.enum(['system', 'en', 'zh-CN']),
+  /** Names of fields whose values are hidden, beside the built-in ones. */
+  sensitiveKeys: z.array(z.string()).refine(areSensitiveKeys, 'Too many names, or one that cannot be used')
 })
 export type Settings = z.infer<typeof settings>
 
@@ -297,7 +300,8 @@ const longestRange = z
 export const contract = {
   app: {
     info: base.output(appInfo),
-    saveSettings: base.input(settings).output(settings),
+    /** What is left out stays: a page that was opened earlier does not undo what another one chose. */
+    saveSettings: base.input(settings.partial()).output(settings),
     /** Current connections, local worker, ticks and alerts first, then changes. Ticks and alerts are coalesced to the latest per connection. */
     events: base.output(eventIterator(event))
   },

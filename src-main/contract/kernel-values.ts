@@ -3,4 +3,5 @@ export { alertLimits, alertSignals, enoughAttempts, groupMs, signalsOfTypes } fr
 export { errorCodes } from '../kernel/app-error.ts'
 export { isHeldBack, probeNames } from '../kernel/probe.ts'
 export { metricNames, workerAliveMs } from '../kernel/reading.ts'
+export { areSensitiveKeys, sensitiveKeyLimits } from '../kernel/sensitive-keys.ts'
 export { defaultRetryPolicy, taskLimits } from '../kernel/task.ts'

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mask, maskText } from '../kernel/index.ts'
-import { maskJson, maskedFieldsShown, sensitiveKeys } from './mask-json.ts'
+import { builtInKeys, maskedFieldsShown, maskingWith } from './mask-json.ts'
+
+const maskJson = maskingWith([]).json
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
@@ -10,7 +12,7 @@ function expected(value: Json): Json {
   if (typeof value === 'string') return maskText(value)
   if (Array.isArray(value)) return value.map(expected)
   if (value === null || typeof value !== 'object') return value
-  const names = sensitiveKeys.map((key) => key.toLowerCase())
+  const names = builtInKeys.map((key) => key.toLowerCase())
   const isSensitive = (key: string): boolean =>
     names.some((name) =>
       key
@@ -74,9 +76,16 @@ describe('masking JSON', () => {
     })
   })
 
-  it('takes other patterns', () => {
-    expect(maskJson('{"salary":1,"password":2}', ['SALARY']).text).toBe(`{"salary":"${mask}","password":2}`)
-    expect(maskJson('{"a":1}', ['', '-']).text).toBe('{"a":1}')
+  it('masks added names beside the built-in ones, however they are written, and in texts within', () => {
+    const { json } = maskingWith(['Home address', '工资', 'a.*b($)'])
+    expect(
+      json('{"homeAddress":{"x":1},"HOME_ADDRESS_2":1,"月工资":9,"a.*b($)":1,"axb":1,"password":2,"n":3}').text
+    ).toBe(
+      `{"homeAddress":"${mask}","HOME_ADDRESS_2":"${mask}","月工资":"${mask}","a.*b($)":"${mask}","axb":1,"password":"${mask}","n":3}`
+    )
+    expect(json('{"note":"home-address: Here, 工资=9"}').text).toBe(`{"note":"home-address: ${mask}, 工资=${mask}"}`)
+    expect(json('{"salary":9,').text).toBe('{"salary":9,')
+    expect(json('{"工资":9,').text).toBe(`{"工资":${mask},`)
   })
 
   it('masks what is not JSON as free text', () => {

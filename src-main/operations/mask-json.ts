@@ -1,10 +1,7 @@
-import { mask, maskText } from '../kernel/index.ts'
+import { comparableName, mask, textMask, type MaskText } from '../kernel/index.ts'
 
-/**
- * Parts of names whose values are masked. Names are compared without case, spaces, `_`, `-` and `.`, so that `apikey`
- * stands for `API-Key` and `api_key` too. Masking too much is safe; masking too little is not.
- */
-export const sensitiveKeys: readonly string[] = [
+/** Parts of names whose values are always masked. Masking too much is safe; masking too little is not. */
+export const builtInKeys: readonly string[] = [
   'password',
   'passwd',
   'pwd',
@@ -41,18 +38,34 @@ export interface MaskedJson {
 export const maskedFieldsShown = 200
 const pathLength = 200
 
-/**
- * Masks the values of sensitive names at any depth, whole objects and lists included (null stays), and secrets inside other
- * strings. Everything else stays as it is written, byte for byte: numbers never pass through a JavaScript number. Text that is
- * not JSON is masked as free text.
- */
-export function maskJson(text: string, patterns: readonly string[] = sensitiveKeys): MaskedJson {
+/** Hides what is sensitive: by the built-in names, and by those that the user has added. */
+export interface Masking {
+  readonly text: MaskText
+  /**
+   * Masks the values of sensitive names at any depth, whole objects and lists included (null stays), and secrets inside other
+   * strings. Everything else stays as it is written, byte for byte: numbers never pass through a JavaScript number. Text that is
+   * not JSON is masked as free text.
+   */
+  readonly json: (text: string) => MaskedJson
+}
+
+/** `added`: names that `areSensitiveKeys` takes. They never replace the built-in ones. */
+export function maskingWith(added: readonly string[]): Masking {
+  const text = textMask(added)
+  const names = [...builtInKeys, ...added].map(comparableName)
+  return {
+    text,
+    json: (json) => (isJson(json) ? new JsonMasker(json, names, text).run() : { text: text(json), maskedFields: [] })
+  }
+}
+
+function isJson(text: string): boolean {
   try {
     JSON.parse(text)
+    return true
   } catch {
-    return { text: maskText(text), maskedFields: [] }
+    return false
   }
-  return new JsonMasker(text, patterns).run()
 }
 
 interface Frame {
@@ -64,16 +77,18 @@ interface Frame {
 /** One pass over JSON text that is known to be valid. No recursion: nesting may be as deep as the text is long. */
 class JsonMasker {
   private readonly text: string
-  private readonly patterns: readonly string[]
+  private readonly names: readonly string[]
+  private readonly maskText: MaskText
   private readonly verdicts = new Map<string, boolean>()
   private readonly stack: Frame[] = []
   private readonly parts: string[] = []
   private readonly maskedFields: string[] = []
   private copiedTo = 0
 
-  constructor(text: string, patterns: readonly string[]) {
+  constructor(text: string, names: readonly string[], maskText: MaskText) {
     this.text = text
-    this.patterns = patterns.map(normalised).filter((pattern) => pattern !== '')
+    this.names = names
+    this.maskText = maskText
   }
 
   run(): MaskedJson {
@@ -127,7 +142,7 @@ class JsonMasker {
   private stringValue(at: number): number {
     const end = this.endOfString(at)
     const value = JSON.parse(this.text.slice(at, end)) as string
-    const masked = maskText(value)
+    const masked = this.maskText(value)
     return masked === value ? end : this.replace(at, end, JSON.stringify(masked))
   }
 
@@ -152,8 +167,8 @@ class JsonMasker {
   private isSensitive(key: string): boolean {
     let verdict = this.verdicts.get(key)
     if (verdict === undefined) {
-      const name = normalised(key)
-      verdict = this.patterns.some((pattern) => name.includes(pattern))
+      const compared = comparableName(key)
+      verdict = this.names.some((name) => compared.includes(name))
       this.verdicts.set(key, verdict)
     }
     return verdict
@@ -192,9 +207,3 @@ class JsonMasker {
     return pattern.lastIndex
   }
 }
-
-const normalised = (name: string): string =>
-  name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[\s_.-]/g, '')

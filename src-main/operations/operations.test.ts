@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { AppError, nextState, operatorActions, systemClock, taskStates } from '../kernel/index.ts'
+import { AppError, textMask, nextState, operatorActions, systemClock, taskStates } from '../kernel/index.ts'
 import type { OperatorAction, TaskDetail, TaskState } from '../kernel/index.ts'
 import type { ActionResult, TaskStore } from '../queue/task-store.ts'
 import { FakeAudit } from './fake-audit.fixture.ts'
@@ -86,6 +86,17 @@ describe('an action', () => {
           await expect(answer).rejects.toMatchObject({ code: 'ILLEGAL_TRANSITION', kind: 'user', details: { state } })
       }
     }
+  })
+
+  it('that fails is recorded without what the user wants hidden', async () => {
+    store.act = () => Promise.reject(new AppError('SQL_FAILED', 'operational', 'refused: salary=1, password=2'))
+    const hiding = createOperations({ audit, clock, maskText: textMask(['salary']) })
+    await expect(hiding.act(request())).rejects.toMatchObject({ code: 'SQL_FAILED' })
+    await expect(createOperations({ audit, clock }).act(request({ requestId: 'other' }))).rejects.toThrow()
+    expect(outcomes()).toMatchObject([
+      { message: 'refused: salary=••••, password=••••' },
+      { message: 'refused: salary=1, password=••••' }
+    ])
   })
 
   it('on a task that is gone is NOT_FOUND', async () => {

@@ -1,6 +1,6 @@
 import type { Audit, AuditEntry } from '../audit/index.ts'
-import { AppError, operatorActions, toAppError, withDeadline } from '../kernel/index.ts'
-import type { Clock, OperatorAction } from '../kernel/index.ts'
+import { AppError, maskText, operatorActions, toAppError, withDeadline } from '../kernel/index.ts'
+import type { Clock, MaskText, OperatorAction } from '../kernel/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
 import type { ActionTarget } from './action-target.ts'
 import { answerOf, otherRequest, outcomeOfError, outcomeOfResult, parseOutcome, unknownOutcome } from './outcome.ts'
@@ -45,6 +45,8 @@ export interface OperationsOptions {
   readonly clock: Clock
   /** Default 30,000. */
   readonly deadlineMs?: number
+  /** Hides what is sensitive in messages before they are stored. Default: by the built-in names. */
+  readonly maskText?: MaskText
   /** The outcome of an action could not be recorded; its intent stands without one. */
   readonly onUnrecorded?: (error: AppError) => void
 }
@@ -88,14 +90,14 @@ class AuditedOperations implements Operations {
   async submit(request: SubmitRequest): Promise<Submitted> {
     const { audit, clock, deadlineMs = 30_000 } = this.options
     checkAllowed(request)
-    const record = (id: string, outcome: object): Promise<void> => this.record(id, outcome)
+    const record = (id: string, outcome: object | AppError): Promise<void> => this.record(id, outcome)
     return withDeadline(clock, deadlineMs, submitAudited(audit, request, record), () => unknownOutcome())
   }
 
   async requestWorker(call: WorkerRequestCall): Promise<WorkerRequested> {
     const { audit, clock, deadlineMs = 30_000 } = this.options
     checkAllowed(call)
-    const record = (id: string, outcome: object): Promise<void> => this.record(id, outcome)
+    const record = (id: string, outcome: object | AppError): Promise<void> => this.record(id, outcome)
     return withDeadline(clock, deadlineMs, requestAudited(audit, call, record), () => unknownOutcome())
   }
 
@@ -152,17 +154,22 @@ class AuditedOperations implements Operations {
       const failure = toAppError(error)
       // A lost reply stays open: the intent has no outcome until someone has looked.
       if (failure.code === 'COMMIT_UNKNOWN') throw unknownOutcome(auditId, failure)
-      return { outcome: outcomeOfError(failure), failure }
+      return { outcome: this.outcomeOf(failure), failure }
     }
   }
 
   /** The action is done and cannot be taken back: that its outcome was not recorded must not make it look failed. */
-  private async record(auditId: string, outcome: object): Promise<void> {
+  private async record(auditId: string, outcome: object | AppError): Promise<void> {
+    const kept = outcome instanceof AppError ? this.outcomeOf(outcome) : outcome
     try {
-      await this.options.audit.outcome(auditId, JSON.stringify(outcome))
+      await this.options.audit.outcome(auditId, JSON.stringify(kept))
     } catch (error) {
       this.options.onUnrecorded?.(toAppError(error))
     }
+  }
+
+  private outcomeOf(failure: AppError): Outcome {
+    return outcomeOfError(failure, this.options.maskText ?? maskText)
   }
 
   private async outcomeFound(store: Pick<TaskStore, 'get'>, entry: AuditEntry): Promise<Outcome | undefined> {

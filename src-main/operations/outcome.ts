@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { AppError, errorCodes, maskText, taskState } from '../kernel/index.ts'
+import { AppError, errorCodes, taskState } from '../kernel/index.ts'
 import type { ActionResult } from '../queue/task-store.ts'
-import type { OperatorAction, TaskState } from '../kernel/index.ts'
+import type { MaskText, OperatorAction, TaskState } from '../kernel/index.ts'
 
 /** What every kind of entry keeps of a failure. */
 export const failedOutcome = z.object({
@@ -30,11 +30,11 @@ export interface Answer {
 
 export const outcomeOfResult = (result: ActionResult): Outcome => ({ ...result })
 
-export const outcomeOfError = ({ code, kind, message }: AppError): Outcome => ({
+export const outcomeOfError = ({ code, kind, message }: AppError, mask: MaskText): Outcome => ({
   status: 'failed',
   code,
   kind,
-  message: maskText(message)
+  message: mask(message)
 })
 
 /** Undefined for text that this version did not write. */

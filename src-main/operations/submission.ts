@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Audit } from '../audit/index.ts'
 import { AppError, toAppError } from '../kernel/index.ts'
 import type { ActionTarget } from './action-target.ts'
-import { failedOutcome, otherRequest, outcomeOfError, unknownOutcome } from './outcome.ts'
+import { failedOutcome, otherRequest, unknownOutcome } from './outcome.ts'
 
 /** What submitting is called in the audit log, beside the operator's actions on a task. */
 export const submitAction = 'submit'
@@ -36,7 +36,7 @@ const outcome = z.discriminatedUnion('status', [
 export async function submitAudited(
   audit: Audit,
   request: SubmitRequest,
-  record: (auditId: string, outcome: object) => Promise<void>
+  record: (auditId: string, outcome: object | AppError) => Promise<void>
 ): Promise<Submitted> {
   const { actor, connectionId, type, count, requestId } = request
   const target = JSON.stringify({ type })
@@ -55,7 +55,7 @@ export async function submitAudited(
     const failure = toAppError(error)
     // A lost reply stays open: tasks may be there.
     if (failure.code === 'COMMIT_UNKNOWN') throw unknownOutcome(intent.id, failure)
-    await record(intent.id, outcomeOfError(failure))
+    await record(intent.id, failure)
     throw failure
   }
 }

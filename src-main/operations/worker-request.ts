@@ -3,7 +3,7 @@ import type { Audit } from '../audit/index.ts'
 import { AppError, toAppError, type WorkerRequest } from '../kernel/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
 import type { ActionTarget } from './action-target.ts'
-import { failedOutcome, otherRequest, outcomeOfError, unknownOutcome } from './outcome.ts'
+import { failedOutcome, otherRequest, unknownOutcome } from './outcome.ts'
 
 /** What asking a worker is called in the audit log; `worker.wake` takes back what was asked. */
 export const workerActions = ['worker.quiet', 'worker.stop', 'worker.wake'] as const
@@ -37,7 +37,7 @@ type RequestOutcome = z.infer<typeof outcome>
 export async function requestAudited(
   audit: Audit,
   call: WorkerRequestCall,
-  record: (auditId: string, outcome: object) => Promise<void>
+  record: (auditId: string, outcome: object | AppError) => Promise<void>
 ): Promise<WorkerRequested> {
   const { actor, connectionId, requestId, store, workerId, request } = call
   const action = actionOf(request)
@@ -56,7 +56,7 @@ export async function requestAudited(
     const failure = toAppError(error)
     // A lost reply stays open: the request may be there.
     if (failure.code === 'COMMIT_UNKNOWN') throw unknownOutcome(intent.id, failure)
-    await record(intent.id, outcomeOfError(failure))
+    await record(intent.id, failure)
     throw failure
   }
   await record(intent.id, result)

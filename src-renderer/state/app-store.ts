@@ -20,7 +20,7 @@ export const useAppStore = defineStore('app', () => {
   const notices = ref<Problem[]>([])
   /** What the reader was sent to look at last, by a notification for example; the frame goes there. */
   const shown = shallowRef<ShownMoment | null>(null)
-  const settings = shallowRef<Settings>({ theme: themePreference.value, language: 'system' })
+  const settings = shallowRef<Settings>({ theme: themePreference.value, language: 'system', sensitiveKeys: [] })
 
   watch(settings, ({ theme, language }) => {
     themePreference.value = theme
@@ -46,7 +46,7 @@ export const useAppStore = defineStore('app', () => {
   async function saveSettings(change: Partial<Settings>): Promise<Problem | null> {
     settings.value = { ...settings.value, ...change }
     try {
-      settings.value = await useClient().app.saveSettings(settings.value)
+      settings.value = await useClient().app.saveSettings(change)
       return null
     } catch (error) {
       return toProblem(error)

@@ -19,7 +19,7 @@ const theme = query.get('theme') === 'light' ? 'light' : 'dark'
 const language = query.get('lang') === 'zh' ? 'zh-CN' : 'en'
 localStorage.setItem('taskdeck.theme', theme)
 localStorage.setItem('taskdeck.language', language)
-const app = new FakeApp({ ...scene, info: { ...scene.info, settings: { theme, language } } })
+const app = new FakeApp({ ...scene, info: { ...scene.info, settings: { theme, language, sensitiveKeys: [] } } })
 app.gate = async (path) => {
   if (query.get('hold') === path) await new Promise(() => undefined)
   if (query.get('fail') === path) throw problemError(refused)

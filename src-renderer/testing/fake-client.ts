@@ -191,7 +191,7 @@ export class FakeApp {
     const calls = {
       app: {
         info: () => this.scene.info,
-        saveSettings: (settings: unknown) => settings,
+        saveSettings: (change: object) => ({ ...this.scene.info.settings, ...change }),
         events: (_: unknown, signal?: AbortSignal) => this.events(signal)
       },
       connections: {

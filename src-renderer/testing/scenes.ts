@@ -120,7 +120,7 @@ export function makeScene(name: SceneName, now: number): Scene {
         name: persistent ? 'GNOME Keyring' : '',
         reason: persistent ? null : 'noKeyring'
       },
-      settings: { theme: 'system', language: 'system' },
+      settings: { theme: 'system', language: 'system', sensitiveKeys: [] },
       notices: [],
       localQueueFile: '/home/ada/.local/share/taskdeck/queue.sqlite',
       sampleImportFile: '/opt/taskdeck/resources/demo/people.csv'

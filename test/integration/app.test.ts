@@ -8,6 +8,7 @@ import { openAudit } from '../../src-main/audit/index.ts'
 import { StopStack, systemClock } from '../../src-main/kernel/index.ts'
 import { createTestDatabase, startPrivateMariaDb, type TestDatabase } from '../support/mariadb.ts'
 import { migrate, newDataDir, startApp, type AppUnderTest } from './app-under-test.ts'
+import { faultHandlers } from './pool-support/start-worker.ts'
 
 let ends: StopStack
 beforeEach(() => {
@@ -91,6 +92,43 @@ describe('the local queue', () => {
     expect(task.maskedFields).toContain('password')
     expect(task.actions).toEqual(['cancel', 'pause'])
     expect(task).not.toHaveProperty('checkpoint')
+  })
+
+  it('hides at once what the settings name, in what is shown and in what its worker stores from then on', async () => {
+    const { client } = await start()
+    await client.localWorker.start({ connectionId: 'local', slots: 1, handlersDir: faultHandlers })
+    const tell = async (): Promise<string> => {
+      const payload = JSON.stringify({ text: 'salary=5', salary: 5 })
+      const { firstId } = await client.tasks.submit({ connectionId: 'local', task: { type: 'tells', payload } })
+      const state = async () => (await client.tasks.get({ connectionId: 'local', taskId: firstId })).state
+      await expect.poll(state, { timeout: 20_000 }).toBe('FAILED')
+      return firstId
+    }
+    const shown = async (taskId: string) => {
+      const at = { connectionId: 'local', taskId }
+      const [task, lines] = [await client.tasks.get(at), await client.tasks.log(at)]
+      const { rows } = await client.tasks.list({ connectionId: 'local', filter: {}, limit: 50 })
+      const row = rows.find(({ id }) => id === taskId)
+      const { payload, errorMessage, attempts } = task
+      return { payload, texts: [errorMessage, attempts[0]?.error?.message, lines[0]?.message, row?.errorMessage] }
+    }
+    const four = (text: string): string[] => [text, text, text, text]
+    const open = { payload: '{"text":"salary=5","salary":5}', texts: four('salary=5') }
+    const hidden = { payload: '{"text":"salary=••••","salary":"••••"}', texts: four('salary=••••') }
+    const workerLog = async () => (await client.localWorker.log()).filter(({ message }) => message.includes('salary=5'))
+
+    const before = await tell()
+    expect(await shown(before)).toEqual(open)
+    expect(await workerLog()).toHaveLength(1)
+    const saved = await client.app.saveSettings({ sensitiveKeys: ['Salary'] })
+    expect(saved).toEqual({ theme: 'system', language: 'system', sensitiveKeys: ['Salary'] })
+    expect(await shown(before)).toEqual(hidden)
+    expect(await workerLog()).toEqual([])
+    const after = await tell()
+    await client.app.saveSettings({ sensitiveKeys: [] })
+    expect(await shown(before)).toEqual(open)
+    expect(await shown(after)).toEqual({ ...hidden, payload: open.payload })
+    await expect(client.app.saveSettings({ sensitiveKeys: ['-'] })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
   })
 
   it('answers bad input with what is wrong', async () => {

@@ -5,5 +5,6 @@ export const silentLog: AppLog = {
   write: () => undefined,
   bug: () => 'reference',
   hide: () => undefined,
+  maskWith: () => undefined,
   redact: (text) => text
 }

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { allowedActions, taskLimits, type NewTask, type TaskView } from '../../contract/index.ts'
 import {
   AppError,
-  maskText,
+  type MaskText,
   type AttemptError,
   type LogLine,
   type TaskDetail,
   type TaskSummary
 } from '../../kernel/index.ts'
-import { artifactObstacles, maskJson, readArtifact, writeBlock } from '../../operations/index.ts'
+import { artifactObstacles, readArtifact, writeBlock } from '../../operations/index.ts'
 import type { TaskStore } from '../../queue/task-store.ts'
 import { requireFittingPayload } from '../payload-check.ts'
 import { toProblem } from '../problem.ts'
@@ -19,12 +19,12 @@ import type { Services } from './services.ts'
 const submitBytes = 64 * 1_048_576
 
 export function taskProcedures(os: Implementer, services: Services) {
-  const { connections, localWorker, publish } = services
+  const { connections, localWorker, publish, settings } = services
   return os.tasks.router({
     list: os.tasks.list.handler(async ({ input }) => {
       const store = await connections.store(input.connectionId)
       const { rows, nextCursor } = await store.list(input.filter, input.limit, input.cursor)
-      return { rows: rows.map(maskedSummary), nextCursor }
+      return { rows: rows.map((task) => maskedSummary(task, settings.masking.text)), nextCursor }
     }),
     get: os.tasks.get.handler(async ({ input }) => {
       const store = await connections.store(input.connectionId)
@@ -34,7 +34,8 @@ export function taskProcedures(os: Implementer, services: Services) {
     }),
     log: os.tasks.log.handler(async ({ input }) => {
       const store = await connections.store(input.connectionId)
-      return (await store.log(input.taskId, input.afterId)).map(maskedLine)
+      const lines = await store.log(input.taskId, input.afterId)
+      return lines.map((line) => maskedLine(line, settings.masking.text))
     }),
     act: os.tasks.act.handler(async ({ input }) => {
       const answer = await act(services, input)
@@ -85,17 +86,21 @@ async function submit({ connections, operations, localWorker, actor }: Services,
 }
 
 async function viewOf(task: TaskDetail, connectionId: string, services: Services): Promise<TaskView> {
-  const { connections, artifactDir, hostName, log } = services
+  const { connections, artifactDir, hostName, log, settings } = services
+  const { masking } = settings
   const block = writeBlock(connections.target(connectionId))
-  const payload = maskJson(task.payload)
+  const payload = masking.json(task.payload)
   const files = await artifactObstacles(task.artifacts, { artifactDir, hostname: hostName })
   return {
     ...withoutCheckpoint(task),
-    errorMessage: task.errorMessage === null ? null : maskText(task.errorMessage),
+    errorMessage: task.errorMessage === null ? null : masking.text(task.errorMessage),
     payload: payload.text,
     maskedFields: payload.maskedFields,
-    result: task.result === null ? null : maskJson(task.result).text,
-    attempts: task.attempts.map((attempt) => ({ ...attempt, error: attempt.error && maskedError(attempt.error) })),
+    result: task.result === null ? null : masking.json(task.result).text,
+    attempts: task.attempts.map(({ error, ...attempt }) => ({
+      ...attempt,
+      error: error && maskedError(error, masking.text)
+    })),
     actions: block ? [] : allowedActions(task.state),
     actionsBlocked: block ? toProblem(block, log) : null,
     downloadable: [...files].flatMap(([id, obstacle]) => (obstacle === null ? [id] : [])),
@@ -139,9 +144,9 @@ const keyConflict = (taskId: string): AppError =>
   )
 
 /** Error texts and log lines are free text: what looks like a secret in them does not reach the page. */
-const maskedSummary = (task: TaskSummary): TaskSummary => ({
+const maskedSummary = (task: TaskSummary, mask: MaskText): TaskSummary => ({
   ...task,
-  errorMessage: task.errorMessage === null ? null : maskText(task.errorMessage)
+  errorMessage: task.errorMessage === null ? null : mask(task.errorMessage)
 })
-const maskedError = (error: AttemptError): AttemptError => ({ ...error, message: maskText(error.message) })
-const maskedLine = (line: LogLine): LogLine => ({ ...line, message: maskText(line.message) })
+const maskedError = (error: AttemptError, mask: MaskText): AttemptError => ({ ...error, message: mask(error.message) })
+const maskedLine = (line: LogLine, mask: MaskText): LogLine => ({ ...line, message: mask(line.message) })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../kernel/index.ts'
+import { maskText, systemClock } from '../../kernel/index.ts'
 import { silentLog } from '../../../test/support/silent-log.ts'
 import { openLocalQueue } from '../links/open-queue.ts'
 import { LocalWorker } from './local-worker.ts'
@@ -17,7 +17,7 @@ it('leaves a connection that is changed while it is just starting there', async 
   const asked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<null>()
   const worker = new LocalWorker({
-    ...{ clock: systemClock, places, localFile, log: silentLog, version: '0.0.0' },
+    ...{ clock: systemClock, places, localFile, log: silentLog, maskText, version: '0.0.0' },
     artifactDir: join(folder, 'artifacts'),
     graceMs: 1_000,
     publish: () => undefined,

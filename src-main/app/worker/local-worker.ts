@@ -9,7 +9,7 @@ import {
   type WorkerLogLine
 } from '../../contract/index.ts'
 import type { MysqlLogin } from '../../connections/index.ts'
-import { AppError, type Clock, type NewTask } from '../../kernel/index.ts'
+import { AppError, type Clock, type MaskText, type NewTask } from '../../kernel/index.ts'
 import { createWorker, newWorkerId, type Worker } from '../../queue/pool/index.ts'
 import type { AppLog } from '../app-log.ts'
 import { artifactsOfServerQueue } from '../default-data-directory.ts'
@@ -26,6 +26,7 @@ export interface LocalWorkerOptions {
   readonly artifactDir: string
   readonly version: string
   readonly log: AppLog
+  readonly maskText: MaskText
   /** How long stopping may take before running tasks are handed back. */
   readonly graceMs: number
   publish(event: AppEvent): void
@@ -171,7 +172,7 @@ export class LocalWorker {
   }
 
   private async open(start: WorkerStart): Promise<void> {
-    const { clock, places, localFile, artifactDir, version, graceMs } = this.options
+    const { clock, places, localFile, artifactDir, version, graceMs, maskText } = this.options
     await requireFolder(start.handlersDir)
     const login = await this.options.login(start.connectionId)
     const queue = await openWorkerQueue(login, localFile, places)
@@ -186,6 +187,7 @@ export class LocalWorker {
       handlers: { builtIn: true, dir: start.handlersDir },
       artifactDir: login ? artifactsOfServerQueue(artifactDir, login) : artifactDir,
       graceMs,
+      maskText,
       onLog: (line) => this.lines.add(line),
       onChange: () => this.show()
     })

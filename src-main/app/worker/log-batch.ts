@@ -19,8 +19,9 @@ export class LogBatch {
     this.unsent = [...this.unsent, clean].slice(-keptLines)
   }
 
+  /** What has become sensitive since they came is hidden too. */
   newest(): WorkerLogLine[] {
-    return this.lines
+    return this.lines.map((line) => ({ ...line, message: this.redact(line.message) }))
   }
 
   takeUnsent(): WorkerLogLine[] {
