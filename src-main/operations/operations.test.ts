@@ -56,10 +56,10 @@ describe('an action', () => {
     const seen: number[] = []
     const act = store.act
     let by: string | undefined
-    store.act = (...values) => {
+    store.act = async (...values) => {
       by = values[2]
       seen.push(audit.entries.length)
-      return act(...values)
+      return { ...(await act(...values)), dependents: [] }
     }
     expect(await operations.act(request())).toEqual({ from: 'FAILED', to: 'QUEUED', auditId: '1' })
     expect(seen).toEqual([1])

@@ -28,7 +28,8 @@ export interface Answer {
   readonly auditId: string
 }
 
-export const outcomeOfResult = (result: ActionResult): Outcome => ({ ...result })
+/** Without what became of tasks that waited for it: there may be thousands. */
+export const outcomeOfResult = (result: ActionResult): Outcome => outcome.parse(result)
 
 export const outcomeOfError = ({ code, kind, message }: AppError, mask: MaskText): Outcome => ({
   status: 'failed',

@@ -59,10 +59,13 @@ export function describeAgainstModel(queue: QueueUnderTest): void {
     const [lost] = s.losesReply && key !== null ? await queue.store.submit([input]) : []
     const [result] = await queue.store.submit([input])
     const id = (lost ?? result)!.taskId
-    expect(result).toEqual({ status: known === undefined && !lost ? 'created' : 'exists', taskId: known ?? id })
-    if (known !== undefined) return
+    if (known !== undefined) return expect(result).toEqual({ status: 'exists', taskId: known })
     if (key !== null) keys.set(`${type} ${key}`, id)
-    model.add({ id, type, priority, maxAttempts, delays, held, after, afterFailure })
+    const isFailed =
+      model.add({ id, type, priority, maxAttempts, delays, held, after, afterFailure }).state === 'FAILED'
+    expect(result).toEqual(
+      lost ? { status: 'exists', taskId: id } : { status: 'created', taskId: id, ...(isFailed && { isFailed }) }
+    )
   }
 
   async function resolveAll(model: QueueModel, s: Extract<Step, { do: 'resolveAll' }>): Promise<void> {

@@ -81,7 +81,7 @@ export class QueueModel {
       after: ModelTask[]
       afterFailure: AfterFailure
     }
-  ): void {
+  ): ModelTask {
     const { id, type, priority, maxAttempts, delays, held, after, afterFailure } = task
     const added: ModelTask = {
       ...{
@@ -102,6 +102,7 @@ export class QueueModel {
     }
     this.tasks.push(added)
     this.look(added)
+    return added
   }
 
   /** What its dependencies lead a task in CREATED to: those that ended are seen once. */
