@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { openAlerts } from '../alerting/index.ts'
 import type { AppEvent, AppInfo, ConnectionView } from '../contract/index.ts'
@@ -21,6 +20,7 @@ import { Outside } from './outside/outside.ts'
 import { toProblem } from './problem.ts'
 import type { Services } from './router/index.ts'
 import { makeSampleImport } from './sample-import.ts'
+import { userName } from './user-name.ts'
 import { LocalWorker } from './worker/local-worker.ts'
 
 /** Running tasks get this long when the app ends, then they are handed back. */
@@ -68,7 +68,7 @@ export async function assemble(
   log.maskWith(maskText)
   const observations = new Observations(files.history, clock)
   const operations = createOperations({ audit: files.audit, clock, maskText, onUnrecorded })
-  const auditing = { audit: files.audit, actor: userInfo().username, onUnrecorded }
+  const auditing = { audit: files.audit, actor: userName(), onUnrecorded }
   const ground = { options, log, notices, files, observations, operations, auditing, maskText, running }
   const parts = connectParts(ground)
   const places = placesOf(options)

@@ -79,6 +79,12 @@ export class AppError extends Error {
     this.kind = kind
     this.details = options.details ?? {}
   }
+
+  /** An Error's own message is left out of JSON otherwise: a service that tells its health would not say why. */
+  toJSON(): object {
+    const { name, code, kind, message, details } = this
+    return { name, code, kind, message, details }
+  }
 }
 
 /** Any thrown value as an AppError; what is not one already is a bug. */

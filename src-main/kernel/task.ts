@@ -41,20 +41,21 @@ export const taskType = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/, 'a task type has letters, digits and . _ : - only')
 
 /** How long to wait before the next attempt; see `queue/retry.ts`. What is in effect: a name is looked up by then. */
-export const retryPolicy = z.union([
+export const retryPolicy = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('exponential'),
     baseMs: z.int().min(0),
     capMs: z.int().min(0),
-    jitter: z.number().min(0).max(1)
+    /** The part of a delay that chance adds to it at most. */
+    jitter: z.number().min(0).max(1).default(0.2)
   }),
   z.object({ kind: z.literal('list'), delaysMs: z.array(z.int().min(0)).min(1).max(20) })
 ])
 export type RetryPolicy = z.infer<typeof retryPolicy>
 
 /** What a task or a policy may say: delays of its own, or the name of those that operators keep among the policies (scope DELAYS). */
-export const retryChoice = z.union([
-  retryPolicy,
+export const retryChoice = z.discriminatedUnion('kind', [
+  ...retryPolicy.options,
   z.object({ kind: z.literal('named'), name: z.string().min(1).max(taskLimits.typeLength) })
 ])
 export type RetryChoice = z.infer<typeof retryChoice>

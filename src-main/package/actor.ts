@@ -1,7 +1,9 @@
-import { hostname, userInfo } from 'node:os'
+import { hostname } from 'node:os'
 import { z } from 'zod'
+import { userName } from '../app/user-name.ts'
 import { AppError, taskLimits } from '../kernel/index.ts'
 
+/** Of an operator's action. */
 export interface ActOptions {
   /** Who does it, at most 128 characters. Default: the operating system's user at this host, `ada@mail-1`. */
   readonly by?: string
@@ -20,13 +22,4 @@ export function actorOf({ by }: ActOptions): string {
 
 function userAtHost(): string {
   return `${userName()}@${hostname()}`.slice(0, taskLimits.actorLength)
-}
-
-/** In a container the user may have a number and no name, which Node reports as an error. */
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}`
-  }
 }

@@ -3,7 +3,7 @@ import { AppError, deadLetterFilter, type DeadLetterFilter } from '../kernel/ind
 import { deadLetterLimits } from '../queue/dead-letters.ts'
 import type { ActionResult, DeadLetterPage, DeadLetterStep, DeadLetterStore } from '../queue/task-store.ts'
 import { actorOf, type ActOptions } from './actor.ts'
-import { requireKnown } from './known-options.ts'
+import { requireKnown, requireOneOf } from './known-options.ts'
 
 /** All conditions must hold; what is left out means any, but for `resolution`, which is OPEN then. */
 export type DeadLetterQuery = z.input<typeof deadLetterFilter>
@@ -14,6 +14,7 @@ export interface ResolvedDeadLetters {
   readonly skipped: number
 }
 
+/** Of a replay or discard of many. */
 export interface ResolveManyOptions extends ActOptions {
   /** Aborting ends it between two steps. */
   readonly signal?: AbortSignal
@@ -40,6 +41,7 @@ export interface QueueDeadLetters {
 }
 
 const mostCounted = 10_000
+const actions = ['replay', 'discard'] as const
 
 export function deadLettersOf(store: () => DeadLetterStore): QueueDeadLetters {
   const all = async (
@@ -49,6 +51,8 @@ export function deadLettersOf(store: () => DeadLetterStore): QueueDeadLetters {
   ): Promise<ResolvedDeadLetters> => {
     requireKnown(options, ['by', 'signal'])
     const { signal } = options
+    if (signal !== undefined && !(signal instanceof AbortSignal))
+      throw new AppError('INVALID_INPUT', 'user', 'The option "signal" is an AbortSignal.')
     const filter = filterOf(query)
     const by = actorOf(options)
     const upToId = await store().newestDeadLetter()
@@ -70,6 +74,7 @@ export function deadLettersOf(store: () => DeadLetterStore): QueueDeadLetters {
     discard: (query = {}, options = {}) => all('discard', query, options),
     resolve: async (id, action, options = {}) => {
       requireKnown(options, ['by'])
+      requireOneOf('action', action, actions)
       return store().resolveDeadLetter(id, action, actorOf(options))
     }
   }

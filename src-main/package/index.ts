@@ -1,9 +1,9 @@
-import { AppError, operatorAction, systemClock } from '../kernel/index.ts'
+import { AppError, operatorAction, systemClock, workerRequest } from '../kernel/index.ts'
 import { openMeter } from '../queue/metrics/index.ts'
 import type { TaskStore } from '../queue/task-store.ts'
 import { actorOf, type ActOptions } from './actor.ts'
 import { deadLettersOf } from './dead-letters.ts'
-import { requireKnown } from './known-options.ts'
+import { requireKnown, requireOneOf } from './known-options.ts'
 import { letGo, openStore, whereIs, type OpenedStore, type Where } from './open-queue.ts'
 import type { OpenQueueOptions, Queue, QueueTarget, QueueWorker, StartWorkerOptions, SubmittedTask } from './queue.ts'
 import { startWorker } from './start-worker.ts'
@@ -104,7 +104,10 @@ class OpenedQueue implements Queue {
     }
     this.workers = {
       list: async () => (await this.whileOpen().read()).workers,
-      request: async (workerId, request) => this.whileOpen().requestWorker(workerId, request)
+      request: async (workerId, request) => {
+        if (request !== null) requireOneOf('request', request, workerRequest.options)
+        return this.whileOpen().requestWorker(workerId, request)
+      }
     }
   }
 
@@ -115,8 +118,9 @@ class OpenedQueue implements Queue {
   async submit(task: TaskInput): Promise<SubmittedTask> {
     const [result] = await this.submitMany([task])
     if (!result) throw new AppError('BUG', 'bug', 'The store gave no result for the task.')
-    const { taskId, status } = result
-    if (status !== 'conflict') return { taskId, created: status === 'created' }
+    const { taskId } = result
+    if (result.status === 'created') return { taskId, created: true, ...(result.isFailed && { isFailed: true }) }
+    if (result.status === 'exists') return { taskId, created: false }
     const message = `The idempotency key is known already, with another payload (task ${taskId}).`
     throw new AppError('KEY_CONFLICT', 'user', message, { details: { taskId } })
   }
@@ -132,10 +136,7 @@ class OpenedQueue implements Queue {
 
   async act(taskId: string, action: Parameters<Queue['act']>[1], options: ActOptions = {}) {
     requireKnown(options, ['by'])
-    if (!operatorAction.options.includes(action)) {
-      const message = `There is no action "${action}": the actions are ${operatorAction.options.join(', ')}.`
-      throw new AppError('INVALID_INPUT', 'user', message)
-    }
+    requireOneOf('action', action, operatorAction.options)
     return this.whileOpen().act(taskId, action, actorOf(options))
   }
 

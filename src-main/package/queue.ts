@@ -29,6 +29,8 @@ export interface SubmittedTask {
   readonly taskId: string
   /** False: the idempotency key was known, with the same payload; this is the task that exists, whatever its state. */
   readonly created: boolean
+  /** FAILED at once: what it was to run after had failed or was cancelled before. */
+  readonly isFailed?: true
 }
 
 export interface WorkerLine {
@@ -56,7 +58,7 @@ export interface StartWorkerOptions {
   readonly recoverMs?: number
   /** How long `stop` may take: what still runs near its end is handed back. Default 20,000. */
   readonly graceMs?: number
-  /** Where artifacts of handlers are kept; only this user should be able to write there. Default: Taskdeck's data folder. */
+  /** Where artifacts of handlers are kept; only this user should be able to write there. Default: `artifacts` beside the file of an embedded queue, else in Taskdeck's data folder. */
   readonly artifactDir?: string
   /** Days that artifacts are kept. Default 7. */
   readonly artifactDays?: number

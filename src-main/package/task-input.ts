@@ -36,7 +36,7 @@ export function toNewTask(input: TaskInput, position: number): NewTask {
   const parsed = newTask.strict().safeParse({
     ...rest,
     type,
-    payload: jsonText(payload, position),
+    payload,
     runAt: instant(runAt),
     deadlineAt: instant(deadlineAt)
   })
@@ -47,22 +47,35 @@ export function toNewTask(input: TaskInput, position: number): NewTask {
 
 function partsOf(input: TaskInput, position: number) {
   const { runAt, deadlineAt, payload = {}, ...rest } = input
-  if (!('handler' in rest)) return { type: rest.type, payload, runAt, deadlineAt, rest }
+  if (!('handler' in rest)) return { type: rest.type, payload: jsonText(payload, position), runAt, deadlineAt, rest }
   const { handler, ...options } = rest
   if (!isHandler(handler)) {
     const message = `The handler of task ${position} must be what defineHandler returned.`
     throw new AppError('INVALID_INPUT', 'user', message, { details: { position } })
   }
-  return { type: handler.type, payload: checked(handler, payload, position), runAt, deadlineAt, rest: options }
+  return { type: handler.type, payload: checkedText(handler, payload, position), runAt, deadlineAt, rest: options }
 }
 
-/** The input is sent and not what the schema makes of it: the worker parses it again, and transforms must not run twice. */
-function checked(handler: Handler, payload: unknown, position: number): unknown {
-  const parsed = handler.payload.safeParse(payload)
-  if (parsed.success) return payload
-  const reason = z.prettifyError(parsed.error)
+/**
+ * The payload's JSON text, checked as the worker will read it: a Date is a text by then. The input is sent and not what the schema makes of it: the
+ * worker parses it again, and transforms must not run twice.
+ */
+function checkedText(handler: Handler, payload: unknown, position: number): string {
+  const text = jsonText(payload, position)
+  const reason = whyNot(handler, JSON.parse(text))
+  if (reason === undefined) return text
   const message = `The payload of task ${position} is nothing for "${handler.type}": ${reason}`
   throw new AppError('INVALID_PAYLOAD', 'user', message, { details: { position } })
+}
+
+function whyNot(handler: Handler, payload: unknown): string | undefined {
+  try {
+    const parsed = handler.payload.safeParse(payload)
+    return parsed.success ? undefined : z.prettifyError(parsed.error)
+  } catch (error) {
+    // A refinement that waits, or one that throws.
+    return `its schema cannot check it: ${error instanceof Error ? error.message : String(error)}`
+  }
 }
 
 function jsonText(payload: unknown, position: number): string {

@@ -1,9 +1,22 @@
 import { expect, it } from 'vitest'
 import { taskStates, type AfterFailure } from '../kernel/index.ts'
-import { isGoodEnd, startAfter, stepOfDependent, type DependencyEnd } from './dependents.ts'
+import { isGoodEnd, startAfter, stepOfDependent, tellDependents, type DependencyEnd } from './dependents.ts'
+import type { Recovered } from './task-store.ts'
 
 const waiting = { state: 'CREATED', isHeld: false, waitsFor: 2 } as const
 const end = (isGood: boolean, afterFailure: AfterFailure = 'FAIL'): DependencyEnd => ({ isGood, afterFailure })
+
+it('tells what became of dependents once, whatever became of the settlements', () => {
+  const fence = { taskId: '1', workerId: 'w', attempt: 1 }
+  const dependents: Recovered[] = [{ taskId: '2', type: 't', reason: 'DEPENDENCY', state: 'QUEUED' }]
+  const [lost, ended] = [
+    { fence, state: undefined },
+    { fence, state: 'SUCCESS' as const }
+  ]
+  expect(tellDependents([lost, ended, ended], dependents)).toEqual([lost, { ...ended, dependents }, ended])
+  expect(tellDependents([lost, lost], dependents)).toEqual([{ ...lost, dependents }, lost])
+  expect(tellDependents([ended], [])).toEqual([ended])
+})
 
 it('takes success, also a partial one, for a good end and nothing else', () => {
   expect(taskStates.filter(isGoodEnd)).toEqual(['SUCCESS', 'PARTIAL_SUCCESS'])

@@ -38,9 +38,10 @@ const failsWith = ({ isGood, afterFailure }: DependencyEnd): boolean => !isGood 
 export const withDependents = (dependents: readonly Recovered[]): { readonly dependents?: readonly Recovered[] } =>
   dependents.length > 0 ? { dependents } : {}
 
-/** Those of a call's ends stand with the first of its results that is an end. */
+/** What a call did to dependents stands with the first of its results that has a state, or the first of all: SQLite also goes on with what others left. */
 export function tellDependents(results: readonly SettleResult[], dependents: readonly Recovered[]): SettleResult[] {
-  const first = results.findIndex(({ state }) => state !== undefined)
+  const withState = results.findIndex(({ state }) => state !== undefined)
+  const first = Math.max(0, withState)
   return results.map((result, index) => (index === first ? { ...result, ...withDependents(dependents) } : result))
 }
 

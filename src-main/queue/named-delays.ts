@@ -5,6 +5,7 @@ import { AppError, type Policy, type RetryChoice, type RetryPolicy } from '../ke
  * of them. What is named is looked up each time that policies are read.
  */
 
+/** What each name stands for. */
 export type NamedDelays = ReadonlyMap<string, RetryPolicy>
 
 /** By their names. One that is itself a name, which another program may write, is none: names do not lead on to names. */
@@ -43,7 +44,9 @@ export function requireKnownDelays(what: string, choice: RetryChoice | null, del
 export function requireUnused(name: string, policies: readonly Policy[], schedules: readonly string[]): void {
   if (!policies.some((policy) => policy.scope === 'DELAYS' && policy.name === name)) return
   const naming = policies
-    .filter(({ retryPolicy }) => retryPolicy?.kind === 'named' && retryPolicy.name === name)
+    .filter(
+      ({ scope, retryPolicy }) => scope !== 'DELAYS' && retryPolicy?.kind === 'named' && retryPolicy.name === name
+    )
     .map((policy) =>
       policy.scope === 'QUEUE' ? 'the policy of the QUEUE' : `the policy of ${policy.scope} ${policy.name}`
     )

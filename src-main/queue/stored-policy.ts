@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import {
   AppError,
-  defaultRetryPolicy,
   leastOfPolicy,
   policy,
   retryChoice,
@@ -12,26 +11,23 @@ import {
 import { isStorable } from './stored-text.ts'
 
 /** Policies are few and repeat in every claim, so the parsed ones are remembered. */
-const known = new Map<string, RetryChoice>()
+const known = new Map<string, RetryChoice | null>()
 const mostKnown = 200
 
 /** All are read with every look for work. */
 export const mostPolicies = 1_000
 
-/** What someone else wrote into the column and is no policy counts as the default one: a task must not block a claim. */
-export function storedRetryPolicy(text: string): RetryChoice {
+/** Null for an empty column: the task or policy leaves it to others. So does what someone else wrote there and is no policy: a task must not block a claim. */
+export function retryPolicyOrNull(text: string | null): RetryChoice | null {
+  if (text === null) return null
   const remembered = known.get(text)
-  if (remembered) return remembered
+  if (remembered !== undefined) return remembered
   const parsed = retryChoice.safeParse(parseJson(text))
-  const found = parsed.success ? parsed.data : defaultRetryPolicy
+  const found = parsed.success ? parsed.data : null
   if (known.size >= mostKnown) known.clear()
   known.set(text, found)
   return found
 }
-
-/** The column may be empty: the task or policy leaves it to others. */
-export const retryPolicyOrNull = (text: string | null): RetryChoice | null =>
-  text === null ? null : storedRetryPolicy(text)
 
 /** Another program may write less than can be set, a lease of 1 ms, say, that ends before it is renewed: that counts as not set. */
 export const setOrNull = (value: number | null, least: keyof typeof leastOfPolicy): number | null =>

@@ -147,8 +147,8 @@ export interface SettleResult {
   readonly fence: Fence
   readonly state: TaskState | undefined
   /**
-   * What became of tasks that waited for the ends of this call: QUEUED ones may be due. All of them are with the first result that has a state. Not
-   * repeated for a repeated settlement.
+   * What this call did to tasks that waited for others: QUEUED ones may be due. All of them are with one of the results. Not repeated for a repeated
+   * settlement.
    */
   readonly dependents?: readonly Recovered[]
 }
@@ -237,6 +237,12 @@ export interface DeadLetterStep {
   readonly nextCursor: string | null
 }
 
+/** What an operator asks for, and who that is: at most 128 characters of the name are kept. */
+export interface OperatorCall {
+  readonly action: OperatorAction
+  readonly by: string
+}
+
 /** Which part of what a filter finds one step takes, and who it is that replays or discards. */
 export interface DeadLetterRange {
   readonly upToId: string
@@ -262,6 +268,7 @@ export interface DeadLetterStore {
   resolveDeadLetter(id: string, action: 'replay' | 'discard', by: string): Promise<ActionResult>
 }
 
+/** What one round of `runSchedules` did. */
 export interface ScheduleRound {
   /** The type of each task that this round made. */
   readonly submitted: readonly string[]

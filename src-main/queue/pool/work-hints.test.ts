@@ -142,6 +142,20 @@ describe('withHints', () => {
         settled = [{ fence, state: 'SUCCESS' }]
         return store.settle([])
       }
+    ],
+    [
+      'failed with those that waited for it',
+      () => {
+        settled = [{ fence, state: 'FAILED', dependents: [{ ...released, state: 'FAILED' }] }]
+        return store.settle([])
+      }
+    ],
+    [
+      'was cancelled, with those that waited for it',
+      () => {
+        action = { status: 'done', from: 'QUEUED', to: 'CANCELLED', dependents: [{ ...released, state: 'FAILED' }] }
+        return store.act('1', 'cancel', 'ada')
+      }
     ]
   ])('tells nobody of a task that %s', async (_what, work) => {
     expect(await countAfter(work)).toBe(1)

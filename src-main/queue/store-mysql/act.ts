@@ -10,7 +10,7 @@ import {
 } from '../../kernel/index.ts'
 import { withDependents } from '../dependents.ts'
 import { storableActor } from '../stored-text.ts'
-import type { ActionResult } from '../task-store.ts'
+import type { ActionResult, OperatorCall } from '../task-store.ts'
 import { closeLetters } from './dead-letters.ts'
 import { settleDependents, type EndedTask, type SettledDependents } from './endings.ts'
 import { finishSome } from './noted-endings.ts'
@@ -52,12 +52,6 @@ const statementOf: Readonly<Record<OperatorAction, string>> = {
   pause: plain,
   resume: startWaiting,
   retry: startAgain
-}
-
-/** What an operator asks for, and who that is. */
-export interface OperatorCall {
-  readonly action: OperatorAction
-  readonly by: string
 }
 
 export async function act(database: SqlDatabase, taskId: string, call: OperatorCall): Promise<ActionResult> {

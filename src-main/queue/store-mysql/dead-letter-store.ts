@@ -207,7 +207,7 @@ async function onChunks(ids: readonly string[], work: (ids: bigint[]) => Promise
 }
 
 /** What a letter becomes, and its task. */
-const ends = {
+const resolutions = {
   replay: { resolution: 'REPLAYED', to: 'QUEUED' },
   discard: { resolution: 'DISCARDED', to: 'FAILED' }
 } as const
@@ -223,9 +223,9 @@ export async function resolveDeadLetter(
   if (!letter || letterId === undefined) return { status: 'missing' }
   const taskId = text(letter, 'task_id')
   if (text(letter, 'resolution') !== 'OPEN') return refused(database, taskId)
-  const { resolution, to } = ends[action]
+  const { resolution, to } = resolutions[action]
   const resolving = { ids: [letterId.toString()], taskIds: [taskId], by }
-  // Ours by its actor: another one may have resolved it after the server had undone this.
+  // Another one may have resolved it after the server had undone this. Two processes of one actor are not told apart.
   const readBack = async (runner: SqlRunner): Promise<number | undefined> => {
     const [row] = (await runner.execute(findLetter, [letterId])).rows
     return row && text(row, 'resolution') === resolution && textOrNull(row, 'resolved_by') === by ? 1 : undefined

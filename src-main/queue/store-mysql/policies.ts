@@ -78,14 +78,11 @@ export async function setPolicy(database: SqlDatabase, input: PolicyInput): Prom
 
 export async function removePolicy(database: SqlDatabase, scope: PolicyScope, name: string): Promise<boolean> {
   const stored = storedName(name)
-  if (scope !== 'DELAYS') return anyAffected(database, remove, [scope, stored])
-  let met = false
-  await database.transaction(async (runner) => {
+  const checkUse = async (runner: SqlRunner): Promise<void> => {
     await runner.execute(lockDelays, [stored])
     requireUnused(stored, await readPolicies(runner), await namingSchedules(runner, stored))
-    met = (await runner.execute(remove, [scope, stored])).affectedRows > 0 || met
-  }, repeatable)
-  return met
+  }
+  return anyAffected(database, remove, [scope, stored], scope === 'DELAYS' ? checkUse : undefined)
 }
 
 const namingSchedules = async (runner: SqlRunner, name: string): Promise<string[]> =>

@@ -16,8 +16,7 @@ import { chunksOf, marks, padded, perLength, powerChunks } from './statement-tex
 const mostGates = 256
 
 export const findQuotas = `
-SELECT scope, name, max_unfinished, updated_at FROM taskdeck_policy WHERE max_unfinished IS NOT NULL AND scope <> 'DELAYS'
-LIMIT ${mostPolicies}`
+SELECT scope, name, max_unfinished, updated_at FROM taskdeck_policy WHERE max_unfinished IS NOT NULL LIMIT ${mostPolicies}`
 
 const lockGates = perLength(
   (length) => `

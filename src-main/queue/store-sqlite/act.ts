@@ -1,7 +1,7 @@
 import { isTerminal, nextState, type OperatorAction, type TaskState } from '../../kernel/index.ts'
 import { withDependents } from '../dependents.ts'
 import { storableActor } from '../stored-text.ts'
-import type { ActionResult, Recovered } from '../task-store.ts'
+import type { ActionResult, OperatorCall, Recovered } from '../task-store.ts'
 import { finishSome, noteEnding, settleDependents } from './endings.ts'
 import { rowId, type QueueFile, type Session } from './queue-file.ts'
 
@@ -31,12 +31,6 @@ const statementOf: Readonly<Record<OperatorAction, string>> = {
   pause: plain,
   resume: startWaiting,
   retry: startAgain
-}
-
-/** What an operator asks for, and who that is. */
-export interface OperatorCall {
-  readonly action: OperatorAction
-  readonly by: string
 }
 
 export async function act(file: QueueFile, taskId: string, call: OperatorCall): Promise<ActionResult> {

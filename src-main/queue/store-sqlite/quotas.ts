@@ -5,7 +5,7 @@ import type { Parameters, Session } from './queue-file.ts'
 
 const findQuotas = `
 SELECT scope, name, max_unfinished AS "limit", '' AS setAt FROM taskdeck_policy WHERE max_unfinished IS NOT NULL
-  AND scope <> 'DELAYS' LIMIT ${mostPolicies}`
+  LIMIT ${mostPolicies}`
 
 /** Counted up to the limit: beyond it there is no room anyway. */
 const counted = (index: string, where: string): string => `

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { FinalError } from '../handler.ts'
 
 /** What a column of an import may hold. */
 export const columnRule = z.enum(['text', 'optional', 'email', 'number', 'date'])
@@ -12,6 +13,13 @@ export const sampleColumns: Readonly<Record<string, ColumnRule>> = {
   amount: 'number',
   ordered_on: 'date',
   note: 'optional'
+}
+
+/** Throws COLUMN_TWICE (final): of two columns with one name only one could be kept. Columns without a name are nobody's. */
+export function requireDistinctNames(names: readonly string[]): void {
+  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index)
+  if (twice !== undefined)
+    throw new FinalError('COLUMN_TWICE', `Two columns are called "${twice}": give each a name of its own.`)
 }
 
 const checks: Readonly<Record<ColumnRule, (value: string) => string | undefined>> = {

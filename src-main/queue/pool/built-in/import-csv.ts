@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { messageOf, textProperty } from '../error-text.ts'
 import { defineHandler, FinalError } from '../handler.ts'
 import { headOf } from './file-head.ts'
+import { requireDistinctNames } from './import-columns.ts'
 import { importFields, importRows } from './import-run.ts'
 
 const payload = z.object({
@@ -33,7 +34,10 @@ async function* readRecords(request: Import, signal: AbortSignal): AsyncGenerato
 
 function parseFile({ file, delimiter }: Import, signal: AbortSignal): AsyncIterable<unknown> {
   const parser = parse({
-    columns: true,
+    columns: (names: string[]) => {
+      requireDistinctNames(names)
+      return names
+    },
     delimiter,
     bom: true,
     skip_empty_lines: true,

@@ -29,7 +29,7 @@ type Checkpoint = z.infer<typeof checkpoint>
 
 /**
  * Imports a file into the queue's row table. Each row is there once however often the task runs: its key is the task's
- * idempotency key and the row's number. An attempt after a crash reads the file from the start (cheap) for
+ * idempotency key and the row's number. An attempt after a crash reads the file from the start for
  * the report, but writes only from the checkpoint on. `records` are the rows below the header, by its names; they are asked for once the
  * file is known to be there.
  */

@@ -1,25 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { beforeEach, expect, it } from 'vitest'
 import { makeImport } from '../../../../resources/demo/make-import.mjs'
 import { threadLimits } from '../protocol.ts'
 import { contextOf, newTrace, type ImportTrace } from './import-context.fixture.ts'
 import { importCsvHandler } from './import-csv.ts'
 import { importXlsxHandler } from './import-xlsx.ts'
+import { temporaryFile } from './temporary-file.fixture.ts'
 import { ordersWorkbook } from './xlsx/orders.fixture.ts'
 import { row, text, workbookOf } from './xlsx/workbook.fixture.ts'
 
 let trace: ImportTrace
 beforeEach(() => (trace = newTrace()))
 
-function fileOf(name: string, content: string | Buffer): string {
-  const folder = mkdtempSync(join(tmpdir(), 'taskdeck-import-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const file = join(folder, name)
-  writeFileSync(file, content)
-  return file
-}
+const fileOf = (name: string, content: string | Buffer): string => temporaryFile(content, name)
 
 const importXlsx = (payload: object, context = contextOf(trace)): Promise<unknown> =>
   Promise.resolve(importXlsxHandler.execute(context, importXlsxHandler.payload.parse(payload)))

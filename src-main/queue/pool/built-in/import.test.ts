@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { makeImport } from '../../../../resources/demo/make-import.mjs'
 import { taskLimits } from '../../../kernel/index.ts'
 import { contextOf, newTrace, type ImportTrace } from './import-context.fixture.ts'
 import { importCsvHandler } from './import-csv.ts'
 import { faultOf, sampleColumns } from './import-columns.ts'
 import { ImportReport } from './import-report.ts'
+import { temporaryFile } from './temporary-file.fixture.ts'
 
 const good = {
   order_no: 'A-1',
@@ -69,15 +67,19 @@ describe('import-csv', () => {
   let trace: ImportTrace
 
   const run = (csv: string, columns: Record<string, string>): unknown => {
-    const folder = mkdtempSync(join(tmpdir(), 'taskdeck-import-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const file = join(folder, 'rows.csv')
-    writeFileSync(file, csv)
-    const payload: unknown = importCsvHandler.payload.parse({ file, columns })
+    const payload: unknown = importCsvHandler.payload.parse({ file: temporaryFile(csv, 'rows.csv'), columns })
     return importCsvHandler.execute(contextOf(trace), payload)
   }
 
   beforeEach(() => (trace = newTrace()))
+
+  it('refuses two columns of one name, and takes any number without one', async () => {
+    const twice = { errorClass: 'final', code: 'COLUMN_TWICE', message: expect.stringContaining('"a"') as string }
+    await expect(run('a,b,a\n1,2,3\n', { b: 'text' })).rejects.toMatchObject(twice)
+    trace = newTrace()
+    await run('a,,\n1,2,3\n', { a: 'text' })
+    expect(trace.stored).toHaveLength(1)
+  })
 
   it('rejects a row that is too long to be stored, and imports the others', async () => {
     const long = '\\'.repeat(40_000) // twice as long as JSON

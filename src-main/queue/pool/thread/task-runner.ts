@@ -134,9 +134,22 @@ function parsePayload(handler: Handler, text: string): unknown {
     const position = /position \d+/.exec(messageOf(error))?.[0] ?? 'the end'
     throw new HandlerError('final', 'INVALID_PAYLOAD', `The payload is no JSON: it breaks off at ${position}.`)
   }
-  const parsed = handler.payload.safeParse(value)
+  const parsed = parsedBy(handler, value)
   if (parsed.success) return parsed.data
   throw new HandlerError('final', 'INVALID_PAYLOAD', `The payload does not fit: ${z.prettifyError(parsed.error)}`)
+}
+
+function parsedBy(handler: Handler, value: unknown): ReturnType<Handler['payload']['safeParse']> {
+  try {
+    return handler.payload.safeParse(value)
+  } catch (error) {
+    // A refinement that waits, or one that throws: no later attempt is better off.
+    throw new HandlerError(
+      'final',
+      'INVALID_PAYLOAD',
+      `The handler's schema cannot check the payload: ${messageOf(error)}`
+    )
+  }
 }
 
 function logStack(opened: TaskContext, thrown: unknown): void {

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
+import { temporaryFile } from '../temporary-file.fixture.ts'
 import { readSheetRows } from './sheet-rows.ts'
 import { allOf, row, text, workbookOf, zipOf, type WorkbookContent, type ZipPart } from './workbook.fixture.ts'
 
@@ -13,13 +11,8 @@ const sheetXml = (inside: string): string => `<worksheet><sheetData>${inside}</s
 const toNowhere = '<Relationships><Relationship Id="rId0" Type="x/worksheet" Target="nowhere.xml"/></Relationships>'
 const mebibyte = 1024 * 1024
 
-const read = (content: string | Buffer): Promise<unknown[]> => {
-  const folder = mkdtempSync(join(tmpdir(), 'taskdeck-workbook-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const file = join(folder, 'rows.xlsx')
-  writeFileSync(file, content)
-  return allOf(readSheetRows({ file }, new AbortController().signal))
-}
+const read = (content: string | Buffer): Promise<unknown[]> =>
+  allOf(readSheetRows({ file: temporaryFile(content) }, new AbortController().signal))
 
 const billionLaughs = `<!DOCTYPE x [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;">]>${sheetXml('<row><c t="str"><v>&b;</v></c></row>')}`
 
@@ -57,6 +50,25 @@ it.each<[what: string, code: string, message: string, content: () => string | Bu
     () => sheetPart(Buffer.from('\ufeff<worksheet/>', 'utf16le'))
   ],
   ['entities of its own', 'WORKBOOK_DAMAGED', 'document type', () => sheetPart(billionLaughs)],
+  [
+    'an attribute that the parser stumbles over',
+    'WORKBOOK_DAMAGED',
+    'attribute hasOwnProperty',
+    () => sheetPart(sheetXml('<row hasOwnProperty="1" r="2"/>'))
+  ],
+  ['a sheet that is none', 'WORKBOOK_DAMAGED', 'no table', () => sheetPart('<chartsheet/>')],
+  [
+    'a text without its number',
+    'WORKBOOK_DAMAGED',
+    'missing',
+    () => sheetPart(sheetXml('<row><c t="s"><v> </v></c></row>'))
+  ],
+  [
+    'more names than a row can hold',
+    'WORKBOOK_TOO_LARGE',
+    'columns',
+    () => sheetPart(sheetXml(row(...Array.from({ length: 4_097 }, (_, at) => text(`n${at}`)))))
+  ],
   ['unknown entities', 'WORKBOOK_DAMAGED', 'Invalid character entity', () => sheetPart(sheetXml('&secret;'))],
   [
     'a shared text that is missing',
@@ -130,8 +142,6 @@ it.each<[what: string, code: string, message: string, content: () => string | Bu
 })
 
 it('leaves it to the rules what becomes of a file that the system cannot read', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'taskdeck-workbook-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const gone = allOf(readSheetRows({ file: join(folder, 'gone.xlsx') }, new AbortController().signal))
+  const gone = allOf(readSheetRows({ file: `${temporaryFile('')}.gone` }, new AbortController().signal))
   await expect(gone).rejects.toMatchObject({ code: 'ENOENT' })
 })

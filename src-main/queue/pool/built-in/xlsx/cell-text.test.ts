@@ -32,7 +32,8 @@ describe('numberText', () => {
     ['-1.5E-7', '-0.00000015'],
     ['2.5e2', '250'],
     ['-0.0', '0'],
-    ['what', 'what']
+    ['what', 'what'],
+    ['1e999', '1e999']
   ])('writes %s as %s', (raw, text) => expect(numberText(raw)).toBe(text))
 })
 
@@ -46,13 +47,34 @@ describe('dateText', () => {
     ['1', '1900-01-01'],
     ['61', '1900-03-01'],
     ['2958465', '9999-12-31'],
+    ['2958465.999988426', '9999-12-31 23:59:59'],
+    ['2932897.5', '9929-12-30 12:00:00'],
+    ['0x10', '0x10'],
+    [' ', ' '],
     ['2958466', '2958466'],
     ['-1', '-1'],
     ['1E+300', `1${'0'.repeat(300)}`]
   ])('takes day %s as %s', (raw, text) => expect(dateText(raw, 'date', false)).toBe(text))
 
-  it('counts from 1904 where the workbook does', () => expect(dateText('44619', 'date', true)).toBe('2026-02-28'))
-  it('goes on beyond 24 hours for a duration', () => expect(dateText('1.25', 'elapsed', false)).toBe('30:00:00'))
+  it.each([
+    ['44619', '2026-02-28'],
+    ['2957003', '9999-12-31'],
+    ['2957004', '2957004']
+  ])('counts from 1904 where the workbook does: day %s is %s', (raw, text) =>
+    expect(dateText(raw, 'date', true)).toBe(text)
+  )
+  it('goes on beyond 24 hours for a duration', () => {
+    expect(dateText('1.25', 'elapsed', false)).toBe('30:00:00')
+    expect(dateText('2932900.5', 'elapsed', false)).toBe('70389612:00:00')
+  })
+})
+
+it('looks at a long text of digits once', () => {
+  const digits = '1'.repeat(1_000_000)
+  for (const raw of [`${digits}x`, `${digits}.${digits}x`]) {
+    expect(numberText(raw)).toBe(raw)
+    expect(dateText(raw, 'date', false)).toBe(raw)
+  }
 })
 
 describe('texts', () => {

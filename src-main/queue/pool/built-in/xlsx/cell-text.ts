@@ -29,28 +29,34 @@ export function formatOf(id: number, code: string | undefined): CellFormat {
 
 /** Whole numbers stay as they are; others are rounded to the 15 digits that spreadsheet programs show. Never with an exponent. */
 export function numberText(raw: string): string {
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(raw) || /^-?\d+$/.test(raw)) return raw
-  return plain(String(Number(Number(raw).toPrecision(15))))
+  if (!isNumber(raw) || /^-?\d+$/.test(raw)) return raw
+  const value = Number(raw)
+  return Number.isFinite(value) ? plain(String(Number(value.toPrecision(15)))) : raw
 }
+
+/** Longer ones are texts: no program writes them. */
+const numberCharacters = 400
+const isNumber = (raw: string): boolean =>
+  raw.length <= numberCharacters && /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(raw)
 
 const dayMs = 86_400_000
 const epoch1904 = Date.UTC(1904, 0, 1)
 const epoch1900 = Date.UTC(1899, 11, 30)
 /** 1900 counts as a leap year: days before its made-up 29 February are one off. */
 const madeUpDay = 60
-const daysUntilYear10000 = 2_958_466
+const year10000 = Date.UTC(10_000, 0, 1)
 
 /**
  * A day number as YYYY-MM-DD, with " HH:MM:SS" when it is not midnight; below one day only the time. With `elapsed` the hours go on
  * beyond 24. What is no such number stays the number that it is.
  */
 export function dateText(raw: string, format: 'date' | 'elapsed', is1904: boolean): string {
-  const days = Number(raw)
-  if (!(days >= 0 && days < daysUntilYear10000)) return numberText(raw)
+  const days = isNumber(raw) ? Number(raw) : Number.NaN
   const ms = Math.round(days * dayMs)
+  const epoch = is1904 ? epoch1904 : epoch1900 + (days < madeUpDay ? dayMs : 0)
+  if (!(days >= 0 && epoch + ms < year10000)) return numberText(raw)
   if (format === 'elapsed') return `${String(Math.floor(ms / 3_600_000)).padStart(2, '0')}${timeOf(ms).slice(2)}`
   if (ms < dayMs) return timeOf(ms)
-  const epoch = is1904 ? epoch1904 : epoch1900 + (days < madeUpDay ? dayMs : 0)
   const date = new Date(epoch + ms).toISOString().slice(0, 10)
   return ms % dayMs === 0 ? date : `${date} ${timeOf(ms)}`
 }
@@ -62,9 +68,9 @@ export const isoDateText = (raw: string): string => raw.replace(/T00:00:00(\.0+)
 export const unescapedText = (text: string): string =>
   text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
-/** HH:MM:SS, with milliseconds when there are any. */
+/** Of the day: HH:MM:SS, with milliseconds when there are any. */
 const timeOf = (ms: number): string =>
-  new Date(ms)
+  new Date(ms % dayMs)
     .toISOString()
     .slice(11, 23)
     .replace(/\.000$/, '')

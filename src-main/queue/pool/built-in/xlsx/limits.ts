@@ -15,6 +15,8 @@ export const workbookLimits = {
   /** Those of the format itself. */
   rows: 1_048_576,
   columns: 16_384,
+  /** Columns with a name: each costs every row, and a row with more of them would be too long to be stored. */
+  namedColumns: 4_096,
   /** Characters of a row that are kept: one more than can be stored, so that the import rejects the row as too long. */
   rowCharacters: threadLimits.rowBytes + 1,
   /** Elements within each other, and attributes of one element: the parser keeps them. */

@@ -1,4 +1,5 @@
 import { FinalError } from '../../handler.ts'
+import { requireDistinctNames } from '../import-columns.ts'
 import { dateText, isoDateText, numberText, unescapedText } from './cell-text.ts'
 import { workbookLimits } from './limits.ts'
 import { TextCollector } from './text-collector.ts'
@@ -7,6 +8,7 @@ import { damaged, tooLarge } from './workbook-errors.ts'
 import { WorkbookParts } from './workbook-parts.ts'
 import { XmlParser, type XmlAttributes, type XmlEvents } from './xml-parser.ts'
 
+/** Which rows are read. */
 export interface SheetRequest {
   /** Path of the workbook. */
   readonly file: string
@@ -17,7 +19,7 @@ export interface SheetRequest {
 /**
  * The rows of a sheet as texts, by the names in its first row that is not empty; empty rows, and cells under no name, are left out. Holds
  * the shared texts and some rows in memory, however large the sheet is. Throws FILE_NOT_XLSX, WORKBOOK_DAMAGED, WORKBOOK_TOO_LARGE,
- * SHEET_MISSING and FORMULA_WITHOUT_VALUE, all final, and the signal's reason.
+ * SHEET_MISSING, COLUMN_TWICE and FORMULA_WITHOUT_VALUE, all final, and the signal's reason.
  */
 export async function* readSheetRows(
   { file, sheet }: SheetRequest,
@@ -30,10 +32,11 @@ export async function* readSheetRows(
     const parser = new XmlParser(reader)
     for await (const bytes of parts.read(source.path, workbookLimits.unpackedBytes)) {
       parser.write(bytes)
-      yield* reader.takeRows()
+      yield* reader.takeRows(signal)
     }
     parser.end()
-    yield* reader.takeRows()
+    yield* reader.takeRows(signal)
+    reader.requireTable()
   } finally {
     parts.close()
   }
@@ -57,6 +60,7 @@ class SheetReader implements XmlEvents {
   private cells: Cells = new Map()
   private cell: Cell | undefined
   private isInValue = false
+  private hasTable = false
   private column = 0
   private rowCount = 0
   private characters = 0
@@ -66,15 +70,23 @@ class SheetReader implements XmlEvents {
   }
 
   /** What has been read since the last call. A record is made only when it is asked for: with thousands of columns it is large. */
-  *takeRows(): Generator<Readonly<Record<string, string>>> {
+  *takeRows(signal: AbortSignal): Generator<Readonly<Record<string, string>>> {
     const rows = this.rows
     this.rows = []
-    for (const cells of rows)
+    for (const cells of rows) {
+      signal.throwIfAborted()
       yield Object.fromEntries([...(this.header ?? [])].map(([column, name]) => [name, cells.get(column) ?? '']))
+    }
+  }
+
+  /** Throws for a part that is no worksheet. */
+  requireTable(): void {
+    if (!this.hasTable) throw damaged('its sheet holds no table')
   }
 
   open(name: string, attributes: XmlAttributes): void {
-    if (name === 'row') this.beginRow()
+    if (name === 'sheetData') this.hasTable = true
+    else if (name === 'row') this.beginRow()
     else if (name === 'c') this.beginCell(attributes)
     else if (name === 'v') this.isInValue = true
     else if (name === 'f' && this.cell) this.cell.hasFormula = true
@@ -124,8 +136,14 @@ class SheetReader implements XmlEvents {
   private endRow(): void {
     if (this.cells.size === 0) return
     if (this.header) this.rows.push(this.cells)
-    else this.header = this.cells
+    else this.beginTable(this.cells)
     this.cells = new Map()
+  }
+
+  private beginTable(names: Cells): void {
+    if (names.size > workbookLimits.namedColumns) throw tooLarge(`more than ${workbookLimits.namedColumns} columns`)
+    requireDistinctNames([...names.values()])
+    this.header = names
   }
 
   private textOf(cell: Cell, inlineText: string): string {
@@ -134,7 +152,7 @@ class SheetReader implements XmlEvents {
     if (type === 'inlineStr') return inlineText
     if (type === 'str') return unescapedText(value)
     if (value === '') return cell.hasFormula ? formulaWithoutValue(cell) : ''
-    if (type === 's') return this.source.texts[Number(value)] ?? missingText(cell)
+    if (type === 's') return (/^\d+$/.test(value) ? this.source.texts[Number(value)] : undefined) ?? missingText(cell)
     if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
     if (type === 'd') return isoDateText(value)
     if (type === 'e') return value

@@ -33,8 +33,10 @@ export class XmlParser {
     parser.ondoctype = () => {
       throw damaged('its XML declares a document type')
     }
-    parser.onattribute = () => {
+    parser.onattribute = ({ name }) => {
       if (++this.attributes > workbookLimits.attributes) throw tooLarge('an element with too many attributes')
+      // sax asks the attributes themselves which there are
+      if (name === 'hasOwnProperty') throw damaged(`its XML has an attribute ${name}`)
     }
     parser.onopentag = ({ name, attributes }) => {
       this.attributes = 0
