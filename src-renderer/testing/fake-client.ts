@@ -191,7 +191,8 @@ export class FakeApp {
     const calls = {
       app: {
         info: () => this.scene.info,
-        saveSettings: (change: object) => ({ ...this.scene.info.settings, ...change }),
+        // A copy, as over a wire.
+        saveSettings: (change: object) => structuredClone({ ...this.scene.info.settings, ...change }),
         events: (_: unknown, signal?: AbortSignal) => this.events(signal)
       },
       connections: {

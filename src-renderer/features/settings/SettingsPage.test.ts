@@ -51,8 +51,11 @@ it('says what is wrong with names that cannot be used, and saves them only once 
   expect(saved()).toEqual([{ sensitiveKeys: ['salary'] }])
 })
 
-it('leaves the names out when something else is chosen: another page may have changed them', async () => {
+it('leaves the names, and what is being typed, alone when something else is chosen', async () => {
+  await enter('-')
   await page.wrapper.find('input[type=radio][value=light]').setValue(true)
   await flushPromises()
   expect(saved()).toEqual([{ theme: 'light' }])
+  expect(field().element.value).toBe('-')
+  expect(page.wrapper.find('[role=alert]').exists()).toBe(true)
 })
