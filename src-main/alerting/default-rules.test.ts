@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { alertSignals, type MetricName } from '../kernel/index.ts'
+import { alertSignals, limitsBy, usualLimits, type MetricName } from '../kernel/index.ts'
 import { AlertBench, tickMs } from './alerts.fixture.ts'
 
 const minute = 60_000
@@ -17,6 +17,10 @@ describe('the default rules', () => {
     expect(new Set(rules.map(({ state }) => state))).toEqual(new Set(['unknown']))
     expect(rules.every(({ rule }) => rule.isDefault && rule.enabled && rule.connectionId === 'shop')).toBe(true)
     expect(open).toEqual([])
+  })
+
+  it('are what pages take for usual', () => {
+    expect(limitsBy(bench.alerts.state('shop').rules)('')).toEqual(usualLimits)
   })
 
   const trouble: [string, Partial<Record<MetricName, number>>][] = [

@@ -2,6 +2,8 @@
 export { alertLimits, alertSignals, enoughAttempts, groupMs, signalsOfTypes } from '../kernel/alert.ts'
 export { errorCodes } from '../kernel/app-error.ts'
 export { isHeldBack, probeNames } from '../kernel/probe.ts'
+export { limitsBy } from '../kernel/queue-limits.ts'
+export { isAbout, isFailureHigh, numbersOf, queueTrouble, troubleOf } from '../kernel/queue-trouble.ts'
 export { metricNames, workerAliveMs } from '../kernel/reading.ts'
 export { areSensitiveKeys, sensitiveKeyLimits } from '../kernel/sensitive-keys.ts'
 export { defaultRetryPolicy, taskLimits } from '../kernel/task.ts'

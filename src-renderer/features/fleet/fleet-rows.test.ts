@@ -63,6 +63,23 @@ describe('a connection in the fleet', () => {
     expect(row({}, failing)).toMatchObject({ grade: 'bad', cause: { kind: 'failing', type: 'import.medical' } })
   })
 
+  it('is judged by its own rules, not by the usual thresholds', () => {
+    const above = { oldestMs: 86_400_000, failureRate: 0.99 }
+    const rules = (['oldestMs', 'failureRate'] as const).map((signal) => ({
+      ...{ standard: null, state: 'quiet' as const, since: null, value: 0, silencedUntil: null, fired7d: 0 },
+      rule: {
+        ...{ id: signal, connectionId: main.id, isDefault: true, signal, type: '', above: above[signal], clearAt: 0 },
+        ...{ forMs: 0, clearForMs: 0, repeatMs: null, enabled: true }
+      }
+    }))
+    const alerts: AlertState = { ...alertsWith([]), open: [], rules }
+    const usual = row({}, failing)
+    expect(usual).toMatchObject({ grade: 'bad', oldestHigh: true, failureHigh: true })
+    const set = row({}, failing, { alerts })
+    expect(set).toMatchObject({ oldestHigh: false, failureHigh: false })
+    expect(set.grade).not.toBe('bad')
+  })
+
   it('that cannot be reached is bad whatever its last picture says, and keeps that picture', () => {
     const away = row({ link: lost }, failing)
     expect(away).toMatchObject({ grade: 'bad', health: 'lost', stale: true, cause: { kind: 'lost' } })

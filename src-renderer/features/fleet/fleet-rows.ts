@@ -1,5 +1,9 @@
 import {
+  isFailureHigh,
   isHeldBack,
+  limitsBy,
+  numbersOf,
+  queueTrouble,
   type AlertSignal,
   type AlertState,
   type ConnectionView,
@@ -7,19 +11,16 @@ import {
   type LinkState,
   type ProbeName,
   type Problem,
-  type QueueReading
+  type QueueReading,
+  type QueueTrouble
 } from '@contract'
 import { boundedDepth, type Bounded } from '@/shared/figures/bounded.ts'
-import { numbersOf, worstTrouble, type TypeTrouble } from '@/shared/figures/reading-numbers.ts'
-import { thresholds } from '@/shared/figures/thresholds.ts'
 import type { HealthKind } from '@/shared/ui/Health.vue'
 
 /** What is worst about a connection; `fleet.cause.KIND` in the i18n files. Rates are fractions, ages ms. */
 export type FleetCause =
   | { readonly kind: 'lost'; readonly since: number | null; readonly problem: Problem }
-  | { readonly kind: 'noWorkers'; readonly waiting: number }
-  | (TypeTrouble & { readonly type: string })
-  | { readonly kind: 'oldest'; readonly type: string; readonly ageMs: number }
+  | QueueTrouble
   | {
       readonly kind: 'alert'
       readonly signal: AlertSignal
@@ -82,11 +83,13 @@ const lateMs = 20_000
 export function fleetRow({ connection, reading, alerts, now, appAnswers }: FleetInput): FleetRow {
   const { link } = connection
   const numbers = reading && numbersOf(reading)
+  const limitsOf = limitsBy(alerts?.rules)
+  const trouble = reading && queueTrouble(reading, limitsOf)
   /** What the cost guard held back is unknown, not zero. */
   const told = <T>(probe: ProbeName, value: T | undefined): T | null =>
     reading === null || value === undefined || isHeldBack(reading, probe) ? null : value
   const firing = firingRules(alerts)
-  const cause = appAnswers ? causeOf(link, reading, firing, now) : ({ kind: 'gone' } as const)
+  const cause = appAnswers ? causeOf({ link, reading, trouble, firing, now }) : ({ kind: 'gone' } as const)
   const open = alerts?.open ?? []
   const acknowledged = firing.length > 0 && open.length > 0 && open.every((one) => one.acknowledged !== null)
   const grade = gradeOf(cause, acknowledged)
@@ -102,9 +105,9 @@ export function fleetRow({ connection, reading, alerts, now, appAnswers }: Fleet
     acknowledged,
     depth: reading ? boundedDepth(reading) : { value: null, accuracy: 'exact' },
     oldestMs: numbers?.oldest?.ageMs ?? null,
-    oldestHigh: (numbers?.oldest?.ageMs ?? 0) > thresholds.oldestMs,
+    oldestHigh: (numbers?.oldest?.ageMs ?? 0) > limitsOf('').oldestMs,
     failureRate: numbers?.failureRate ?? null,
-    failureHigh: numbers?.failureHigh ?? false,
+    failureHigh: numbers !== null && isFailureHigh(numbers, limitsOf('')),
     alive: told('workers', numbers?.alive.length),
     known: told('workers', numbers?.known.length),
     in1m: told('submitted', numbers?.in1m),
@@ -132,17 +135,19 @@ function firingRules(alerts: AlertState | undefined): FiringRule[] {
     .sort((a, b) => a.since - b.since)
 }
 
-function causeOf(
-  link: LinkState,
-  reading: QueueReading | null,
-  firing: readonly FiringRule[],
-  now: number
-): FleetCause {
+function causeOf(of: {
+  readonly link: LinkState
+  readonly reading: QueueReading | null
+  readonly trouble: QueueTrouble | null
+  readonly firing: readonly FiringRule[]
+  readonly now: number
+}): FleetCause {
+  const { link, reading, trouble, firing, now } = of
   if (link.status === 'lost') return { kind: 'lost', since: link.since, problem: link.problem }
   if (link.status === 'locked' || link.status === 'schema') return { kind: link.status }
   if (link.status === 'connecting' || !reading) return { kind: 'connecting' }
-  const trouble = troubleIn(reading)
-  if (trouble) return trouble
+  // What the Overview would say of it.
+  if (trouble && trouble.kind !== 'retrying') return trouble
   const [first] = firing
   if (first) return { kind: 'alert', ...first }
   if (now - link.lastReadingAt > lateMs) return { kind: 'late', ageMs: now - link.lastReadingAt }
@@ -152,24 +157,9 @@ function causeOf(
     const silentMs = reading.at - silent.lastHeartbeatAt
     return { kind: 'silent', worker: silent.id, silentMs, others: numbers.silent.length - 1 }
   }
-  const retrying = worstTrouble(reading.flow)
-  if (retrying) return retrying
+  if (trouble) return trouble
   const isQuiet = numbers.depth === 0 && numbers.in1m === 0 && numbers.out1m === 0 && reading.limits.length === 0
   return { kind: isQuiet ? 'quiet' : 'well' }
-}
-
-/** What the Overview would say of it, the first that holds. */
-function troubleIn(reading: QueueReading): FleetCause | null {
-  const numbers = numbersOf(reading)
-  const workersKnown = !isHeldBack(reading, 'workers')
-  if (workersKnown && numbers.waiting > 0 && numbers.alive.length === 0)
-    return { kind: 'noWorkers', waiting: numbers.waiting }
-  const worst = worstTrouble(reading.flow)
-  if (worst?.kind === 'failing') return worst
-  const { oldest } = numbers
-  return oldest && oldest.ageMs > thresholds.oldestMs
-    ? { kind: 'oldest', type: oldest.type, ageMs: oldest.ageMs }
-    : null
 }
 
 const causeGrades: Record<FleetCause['kind'], FleetGrade> = {

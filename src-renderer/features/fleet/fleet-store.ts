@@ -1,8 +1,7 @@
 import { defineStore } from 'pinia'
 import { ref, shallowReactive, shallowRef } from 'vue'
-import type { Point, Problem, QueueReading } from '@contract'
+import { numbersOf, type Point, type Problem, type QueueReading } from '@contract'
 import { appendTick, ringOf, type SeriesRing } from '@/state/series-ring.ts'
-import { numbersOf } from '@/shared/figures/reading-numbers.ts'
 import { useClient } from '@/transport/client.ts'
 import { toProblem } from '@/transport/problem.ts'
 

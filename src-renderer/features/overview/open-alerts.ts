@@ -1,21 +1,4 @@
 import type { AlertSignal, AlertState, Firing, Incident } from '@contract'
-import { thresholds } from './thresholds.ts'
-
-/** When a number on the page becomes a problem: as the connection's own rules have it. Rates are fractions. */
-export interface Limits {
-  readonly oldestMs: number
-  readonly failureRate: number
-}
-
-/** A rule that is switched off says nothing; the usual threshold is shown then. */
-export function limitsOf(state: AlertState | undefined): Limits {
-  const of = (signal: AlertSignal): number | undefined =>
-    state?.rules.find(({ rule }) => rule.signal === signal && rule.type === '' && rule.enabled)?.rule.above
-  return {
-    oldestMs: of('oldestMs') ?? thresholds.oldestMs,
-    failureRate: of('failureRate') ?? thresholds.failureRate
-  }
-}
 
 /** Something that fires now, and the incident that it belongs to. */
 export interface OpenAlert {

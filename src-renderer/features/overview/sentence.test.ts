@@ -3,7 +3,8 @@ import type { LinkState, QueueReading, TypeFlow } from '@contract'
 import { makeScene, refused } from '@/testing/scenes.ts'
 import { readingAt } from '@/testing/demo-queue.ts'
 import { DemoAlerts } from '@/testing/demo-alerts.ts'
-import { aboveSince, drainOf } from './reading-numbers.ts'
+import { drainOf } from '@/shared/figures/drain.ts'
+import { aboveSince } from './above-since.ts'
 import { decideSentence as decide, type Sentence } from './sentence.ts'
 
 const now = 1_770_000_000_000

@@ -1,21 +1,25 @@
 import {
+  isAbout,
   isHeldBack,
+  limitsBy,
+  numbersOf,
+  queueTrouble,
   type AlertSignal,
   type AlertState,
   type Firing,
   type LinkState,
   type Problem,
-  type QueueReading
+  type QueueReading,
+  type QueueTrouble,
+  type ReadingNumbers
 } from '@contract'
-import { drainOf, numbersOf, worstTrouble, type ReadingNumbers, type TypeTrouble } from './reading-numbers.ts'
-import { limitsOf, worstAlert, type OpenAlert } from './open-alerts.ts'
+import { drainOf } from '@/shared/figures/drain.ts'
+import { worstAlert, type OpenAlert } from './open-alerts.ts'
 
 /** The one sentence before the charts; `overview.sentence.KIND` in the i18n files. The first that holds is said. */
 export type Sentence =
   | { readonly kind: 'offline'; readonly since: number; readonly problem: Problem }
-  | { readonly kind: 'noWorkers'; readonly waiting: number }
-  | (TypeTrouble & { readonly type: string })
-  | { readonly kind: 'oldest'; readonly type: string; readonly ageMs: number; readonly taskId: string }
+  | QueueTrouble
   | {
       readonly kind: 'alert'
       readonly signal: AlertSignal
@@ -46,8 +50,8 @@ export function decideSentence(link: LinkState, reading: QueueReading, alerts?: 
     const sentence = { kind: 'offline', since: link.since ?? reading.at, problem: link.problem } as const
     return { sentence, alert: null, isSame: false }
   }
-  const trouble = troubleIn(reading, alerts)
-  if (trouble) {
+  const trouble = queueTrouble(reading, limitsBy(alerts?.rules))
+  if (trouble && trouble.kind !== 'retrying') {
     const about = (firing: Firing): boolean => isAbout(trouble, firing)
     const alert = worstAlert(alerts, about)
     return { sentence: trouble, alert, isSame: alert !== null && about(alert.firing) }
@@ -57,31 +61,7 @@ export function decideSentence(link: LinkState, reading: QueueReading, alerts?: 
     const { signal, type, value, above } = alert.firing
     return { sentence: { kind: 'alert', signal, type, value, above }, alert, isSame: true }
   }
-  return { sentence: worstTrouble(reading.flow) ?? calm(reading), alert: null, isSame: false }
-}
-
-const signalOf: Partial<Record<Sentence['kind'], AlertSignal>> = {
-  noWorkers: 'workersSilent',
-  failing: 'failureRate',
-  oldest: 'oldestMs'
-}
-
-/** A rule of the whole queue is about each of its types. */
-function isAbout(trouble: Sentence, { signal, type }: Firing): boolean {
-  return signal === signalOf[trouble.kind] && (type === '' || ('type' in trouble && type === trouble.type))
-}
-
-/** What the newest reading says by itself: it names the type and the task, which a figure of the whole queue does not. */
-function troubleIn(reading: QueueReading, alerts: AlertState | undefined): Sentence | null {
-  const numbers = numbersOf(reading)
-  const workersKnown = !isHeldBack(reading, 'workers')
-  if (workersKnown && numbers.waiting > 0 && numbers.alive.length === 0) {
-    return { kind: 'noWorkers', waiting: numbers.waiting }
-  }
-  const trouble = worstTrouble(reading.flow)
-  if (trouble?.kind === 'failing') return trouble
-  const { oldest } = numbers
-  return oldest && oldest.ageMs > limitsOf(alerts).oldestMs ? { kind: 'oldest', ...oldest } : null
+  return { sentence: trouble ?? calm(reading), alert: null, isSame: false }
 }
 
 function calm(reading: QueueReading): Sentence {

@@ -1,7 +1,6 @@
-import type { Accuracy, QueueReading } from '@contract'
+import { troubleOf, type Accuracy, type LimitsOf, type QueueReading, type TypeTrouble } from '@contract'
 import { boundedDepth } from '@/shared/figures/bounded.ts'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
-import { troubleOf, type TypeTrouble } from './reading-numbers.ts'
 
 /** One type of the queue. Rates are fractions; null is unknown. */
 export interface TypeRow {
@@ -22,18 +21,22 @@ export interface TypeRow {
 }
 
 /** Every type that waits, runs or ran in the last minutes, the deepest first. */
-export function typeRows(reading: QueueReading, ring: SeriesRing | null): TypeRow[] {
+export function typeRows(reading: QueueReading, ring: SeriesRing | null, limitsOf: LimitsOf): TypeRow[] {
   const names = new Set([
     ...reading.flow.map((flow) => flow.type),
     ...reading.depth.map((part) => part.type),
     ...reading.oldest.map((one) => one.type)
   ])
   return [...names]
-    .map((type) => rowOf(type, reading, ring))
+    .map((type) => rowOf(type, { reading, ring, limitsOf }))
     .sort((a, b) => (b.depth ?? -1) - (a.depth ?? -1) || (a.type < b.type ? -1 : 1))
 }
 
-function rowOf(type: string, reading: QueueReading, ring: SeriesRing | null): TypeRow {
+function rowOf(
+  type: string,
+  of: { readonly reading: QueueReading; readonly ring: SeriesRing | null; readonly limitsOf: LimitsOf }
+): TypeRow {
+  const { reading, ring, limitsOf } = of
   const flow = reading.flow.find((one) => one.type === type)
   const depth = boundedDepth(reading, type)
   const parts = reading.depth.filter((part) => part.type === type)
@@ -51,6 +54,6 @@ function rowOf(type: string, reading: QueueReading, ring: SeriesRing | null): Ty
     failed5m: flow?.failed5m ?? null,
     retryRate: share(flow?.retried5m),
     p95Ms: flow?.duration?.p95 ?? null,
-    trouble: (flow && troubleOf(flow)?.kind) ?? null
+    trouble: (flow && troubleOf(flow, limitsOf(type))?.kind) ?? null
   }
 }

@@ -1,9 +1,9 @@
-import type { MetricName } from '@contract'
+import type { MetricName, QueueLimits } from '@contract'
 import { pointsOf, type SeriesRing } from '@/state/series-ring.ts'
 import type { ChartLine, ChartThreshold } from '@/shared/charts/chart-option.ts'
 import { briefDuration, decade, isWide } from '@/shared/charts/latency-scale.ts'
 import { count, duration, percent, shortCount, shortDuration } from '@/shared/format/format.ts'
-import { thresholds } from '@/shared/figures/thresholds.ts'
+import { limitText } from '@/shared/format/signal.ts'
 import { series as dataColours, taskState, type ThemeName } from '@/shared/theme/tokens.ts'
 import type { Readout } from '@/shared/ui/Panel.vue'
 
@@ -23,6 +23,7 @@ export interface TypeChartsInput {
   readonly ring: SeriesRing | null
   readonly type: string
   readonly theme: ThemeName
+  readonly limits: QueueLimits
   /** The column that headers read out. */
   readonly shown: number
   readonly t: (key: string) => string
@@ -31,7 +32,7 @@ export interface TypeChartsInput {
 const ranks = ['p50', 'p95', 'p99'] as const
 
 /** The six charts of the Overview, of one type. */
-export function typeCharts({ ring, type, theme, shown, t }: TypeChartsInput): TypeChart[] {
+export function typeCharts({ ring, type, theme, limits, shown, t }: TypeChartsInput): TypeChart[] {
   const colours = dataColours[theme]
   const stateColour = (state: keyof typeof taskState): string => taskState[state][theme]
   const points = (metric: MetricName): ChartLine['data'] => pointsOf(ring, metric, type)
@@ -73,17 +74,17 @@ export function typeCharts({ ring, type, theme, shown, t }: TypeChartsInput): Ty
     axisFormat: shortCount,
     log: false
   }
-  const late = (valueAt('oldestMs') ?? 0) > thresholds.oldestMs
+  const late = (valueAt('oldestMs') ?? 0) > limits.oldestMs
   const oldest: TypeChart = {
     key: 'oldest',
     lines: [line('oldestMs', t('types.oldest'), stateColour(late ? 'FAILED' : 'QUEUED'), { area: true })],
     readouts: [{ name: '', value: duration(valueAt('oldestMs')), tone: late ? 'bad' : 'plain' }],
     unit: 'ms',
     axisFormat: shortDuration,
-    threshold: { value: thresholds.oldestMs, label: shortDuration(thresholds.oldestMs) },
+    threshold: { value: limits.oldestMs, label: limitText('oldestMs', limits.oldestMs) },
     log: false
   }
-  const fails = (valueAt('failureRate') ?? 0) > thresholds.failureRate
+  const fails = (valueAt('failureRate') ?? 0) > limits.failureRate
   const rates: TypeChart = {
     key: 'rates',
     lines: [
@@ -101,7 +102,7 @@ export function typeCharts({ ring, type, theme, shown, t }: TypeChartsInput): Ty
     ],
     unit: 'plain',
     axisFormat: (value) => percent(value, 0),
-    threshold: { value: thresholds.failureRate, label: percent(thresholds.failureRate, 0) },
+    threshold: { value: limits.failureRate, label: limitText('failureRate', limits.failureRate) },
     log: false
   }
   const percentiles = (key: 'pickup' | 'duration'): TypeChart => {

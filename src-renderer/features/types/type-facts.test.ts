@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EndedAttempt, QueueReading, RunningAttempt } from '@contract'
+import { limitsBy, type EndedAttempt, type QueueReading, type RunningAttempt } from '@contract'
 import { readingAt } from '@/testing/demo-queue.ts'
 import { makeScene } from '@/testing/scenes.ts'
 import { typeErrors, typeNumbers, typeSentence, typeWorkers } from './type-facts.ts'
@@ -29,11 +29,13 @@ const running = (workerId: string, sinceMs: number): RunningAttempt => ({
   state: 'RUNNING',
   stateSince: at - sinceMs
 })
-const sentence = (reading: QueueReading, type: string): string => typeSentence(reading, typeNumbers(reading, type)).kind
+const limits = limitsBy(undefined)('')
+const sentence = (reading: QueueReading, type: string, of = limits): string =>
+  typeSentence(reading, typeNumbers(reading, type, of), of).kind
 
 describe('the numbers of a type', () => {
   it('are its own, not those of the queue', () => {
-    const numbers = typeNumbers(healthy, 'mail.send')
+    const numbers = typeNumbers(healthy, 'mail.send', limits)
     const parts = healthy.depth.filter((part) => part.type === 'mail.send')
     expect(numbers.depth.value).toBe(parts.reduce((sum, part) => sum + part.count, 0))
     expect(numbers.flow?.type).toBe('mail.send')
@@ -41,7 +43,7 @@ describe('the numbers of a type', () => {
   })
 
   it('are unknown where nothing ended, and nothing waits where nothing waits', () => {
-    expect(typeNumbers(healthy, 'no.such')).toMatchObject({
+    expect(typeNumbers(healthy, 'no.such', limits)).toMatchObject({
       depth: { value: 0 },
       oldest: null,
       flow: null,
@@ -54,6 +56,13 @@ describe('the sentence', () => {
   it('says what fails before what waits', () => {
     expect(sentence(failing, 'import.medical')).toBe('failing')
     expect(sentence({ ...failing, flow: [] }, 'import.medical')).toBe('oldest')
+  })
+
+  it('has the thresholds that it is given', () => {
+    const higher = { oldestMs: 86_400_000, failureRate: 0.99 }
+    expect(typeNumbers(failing, 'import.medical', limits)).toMatchObject({ oldestHigh: true, failureHigh: true })
+    expect(typeNumbers(failing, 'import.medical', higher)).toMatchObject({ oldestHigh: false, failureHigh: false })
+    expect(['well', 'retrying']).toContain(sentence(failing, 'import.medical', higher))
   })
 
   it('says what is retried a lot last', () => {
@@ -70,9 +79,9 @@ describe('the sentence', () => {
   it('says nothing of what the cost guard held back', () => {
     const held = (probe: string): QueueReading['limits'][number] => ({ probe, reason: 'slow', index: null })
     const blind = { ...healthy, workers: [], flow: [], limits: ['workers', 'ended', 'submitted', 'finished'].map(held) }
-    expect(typeSentence(blind, typeNumbers(blind, 'mail.send'))).toEqual({ kind: 'well', in1m: null, out1m: null })
+    expect(typeSentence(blind, typeNumbers(blind, 'mail.send', limits), limits)).toEqual({ kind: 'well', in1m: null, out1m: null })
     const unseen = { ...healthy, depth: [], flow: [], limits: [held('depth')] }
-    expect(typeNumbers(unseen, 'mail.send').depth.value).toBeNull()
+    expect(typeNumbers(unseen, 'mail.send', limits).depth.value).toBeNull()
     expect(sentence(unseen, 'mail.send')).toBe('well')
   })
 

@@ -1,15 +1,16 @@
 import {
-  enoughAttempts,
+  isFailureHigh,
   isHeldBack,
+  troubleOf,
   workerAliveMs,
   type EndedAttempt,
+  type QueueLimits,
   type QueueReading,
   type RunningAttempt,
-  type TypeFlow
+  type TypeFlow,
+  type TypeTrouble
 } from '@contract'
 import { boundedDepth, type Bounded } from '@/shared/figures/bounded.ts'
-import { thresholds } from '@/shared/figures/thresholds.ts'
-import { troubleOf, type TypeTrouble } from '@/shared/figures/reading-numbers.ts'
 
 /** What a reading says of one type. Rates are fractions; null is unknown. */
 export interface TypeNumbers {
@@ -23,7 +24,7 @@ export interface TypeNumbers {
   readonly failureHigh: boolean
 }
 
-export function typeNumbers(reading: QueueReading, type: string): TypeNumbers {
+export function typeNumbers(reading: QueueReading, type: string, limits: QueueLimits): TypeNumbers {
   const parts = reading.depth.filter((part) => part.type === type)
   const inStates = (...states: string[]): number =>
     parts.filter((part) => states.includes(part.state)).reduce((total, part) => total + part.count, 0)
@@ -36,10 +37,10 @@ export function typeNumbers(reading: QueueReading, type: string): TypeNumbers {
     running: inStates('RUNNING', 'CANCEL_REQUESTED'),
     waiting: inStates('QUEUED', 'RETRY_WAIT'),
     oldest,
-    oldestHigh: (oldest?.ageMs ?? 0) > thresholds.oldestMs,
+    oldestHigh: (oldest?.ageMs ?? 0) > limits.oldestMs,
     flow,
     failureRate,
-    failureHigh: ended >= enoughAttempts && (failureRate ?? 0) > thresholds.failureRate
+    failureHigh: isFailureHigh({ ended, failureRate }, limits)
   }
 }
 
@@ -52,13 +53,13 @@ export type TypeSentence =
   | { readonly kind: 'well'; readonly in1m: number | null; readonly out1m: number | null }
   | { readonly kind: 'quiet' }
 
-export function typeSentence(reading: QueueReading, numbers: TypeNumbers): TypeSentence {
+export function typeSentence(reading: QueueReading, numbers: TypeNumbers, limits: QueueLimits): TypeSentence {
   const { flow, oldest, waiting, running } = numbers
   const alive = reading.workers.some(
     (worker) => worker.status !== 'stopped' && reading.at - worker.lastHeartbeatAt < workerAliveMs
   )
   if (waiting > 0 && !alive && !isHeldBack(reading, 'workers')) return { kind: 'noWorkers', waiting }
-  const trouble = flow && troubleOf(flow)
+  const trouble = flow && troubleOf(flow, limits)
   if (trouble?.kind === 'failing') return trouble
   if (oldest && numbers.oldestHigh) return { kind: 'oldest', ageMs: oldest.ageMs, taskId: oldest.taskId }
   if (running > 0 && waiting > 0 && (flow?.ended5m ?? 0) === 0 && !isHeldBack(reading, 'ended'))

@@ -1,0 +1,117 @@
+import { enoughAttempts, type AlertSignal } from './alert.ts'
+import { isHeldBack } from './probe.ts'
+import type { LimitsOf, QueueLimits } from './queue-limits.ts'
+import { workerAliveMs, type QueueReading, type TypeFlow, type WorkerRow } from './reading.ts'
+
+/** What is said of one reading, derived once. Rates are fractions; null is unknown. */
+export interface ReadingNumbers {
+  readonly depth: number
+  readonly waiting: number
+  readonly in1m: number
+  readonly out1m: number
+  readonly oldest: QueueReading['oldest'][number] | null
+  /** Attempts of the last 5 minutes, which the rate is of. */
+  readonly ended: number
+  readonly failureRate: number | null
+  readonly alive: readonly WorkerRow[]
+  readonly known: readonly WorkerRow[]
+  /** Known but without a heartbeat, the longest silent first. */
+  readonly silent: readonly WorkerRow[]
+}
+
+export function numbersOf(reading: QueueReading): ReadingNumbers {
+  const sum = (of: (flow: TypeFlow) => number): number => reading.flow.reduce((total, flow) => total + of(flow), 0)
+  const known = reading.workers.filter((worker) => worker.status !== 'stopped')
+  const isAlive = (worker: WorkerRow): boolean => reading.at - worker.lastHeartbeatAt < workerAliveMs
+  const waiting = reading.depth.filter(({ state }) => state === 'QUEUED' || state === 'RETRY_WAIT')
+  const ended = sum((flow) => flow.ended5m)
+  const failed = sum((flow) => flow.failed5m)
+  return {
+    depth: reading.depth.reduce((total, part) => total + part.count, 0),
+    waiting: waiting.reduce((total, part) => total + part.count, 0),
+    in1m: sum((flow) => flow.submitted1m),
+    out1m: sum((flow) => flow.finished1m),
+    oldest: longestFirst(reading.oldest)[0] ?? null,
+    ended,
+    failureRate: ended === 0 ? null : failed / ended,
+    known,
+    alive: known.filter(isAlive),
+    silent: known.filter((worker) => !isAlive(worker)).sort((a, b) => a.lastHeartbeatAt - b.lastHeartbeatAt)
+  }
+}
+
+const longestFirst = (oldest: QueueReading['oldest']): QueueReading['oldest'] =>
+  [...oldest].sort((a, b) => b.ageMs - a.ageMs)
+
+/** Above its limit, over enough attempts to say so. */
+export function isFailureHigh(
+  { ended, failureRate }: Pick<ReadingNumbers, 'ended' | 'failureRate'>,
+  limits: QueueLimits
+): boolean {
+  return ended >= enoughAttempts && (failureRate ?? 0) > limits.failureRate
+}
+
+/** Attempts that did not succeed, retried ones included, as a fraction: some retries are a handler's daily life. No alert rule is about it. */
+const troubleRate = 0.25
+
+/**
+ * What is wrong with a type's attempts of the last 5 minutes. `failing`: too many failed for good, which is the failure rate of tiles, charts and
+ * rules. `retrying`: too many did not succeed, nearly all of which are to be tried again. Rates are fractions of the attempts that ended.
+ */
+export interface TypeTrouble {
+  readonly kind: 'failing' | 'retrying'
+  readonly failureRate: number
+  /** Those that are to be tried again: retried or lost. */
+  readonly againRate: number
+}
+
+/** null when it is well, or too few attempts ended to say so. */
+export function troubleOf(flow: TypeFlow, limits: QueueLimits): TypeTrouble | null {
+  if (flow.ended5m < enoughAttempts) return null
+  const failureRate = flow.failed5m / flow.ended5m
+  const againRate = Math.min(1 - failureRate, (flow.retried5m + flow.recovered5m) / flow.ended5m)
+  if (failureRate > limits.failureRate) return { kind: 'failing', failureRate, againRate }
+  return failureRate + againRate > troubleRate ? { kind: 'retrying', failureRate, againRate } : null
+}
+
+/** The type with the most attempts that did not succeed, of those that fail if there are any. */
+function worstTrouble(flows: readonly TypeFlow[], limitsOf: LimitsOf): (TypeTrouble & { readonly type: string }) | null {
+  const unsuccessful = ({ failed5m, retried5m, recovered5m }: TypeFlow): number => failed5m + retried5m + recovered5m
+  const found = flows.flatMap((flow) => {
+    const trouble = troubleOf(flow, limitsOf(flow.type))
+    return trouble ? [{ flow, trouble }] : []
+  })
+  const failing = found.filter(({ trouble }) => trouble.kind === 'failing')
+  const [worst] = (failing.length > 0 ? failing : found).sort((a, b) => unsuccessful(b.flow) - unsuccessful(a.flow))
+  return worst ? { type: worst.flow.type, ...worst.trouble } : null
+}
+
+/** What is wrong in a reading, whether a rule fires or not; ages are milliseconds. */
+export type QueueTrouble =
+  | { readonly kind: 'noWorkers'; readonly waiting: number }
+  | (TypeTrouble & { readonly type: string })
+  | { readonly kind: 'oldest'; readonly type: string; readonly ageMs: number; readonly taskId: string }
+
+/** What the newest reading says by itself: it names the type and the task, which a figure of the whole queue does not. The worst, or null. */
+export function queueTrouble(reading: QueueReading, limitsOf: LimitsOf): QueueTrouble | null {
+  const { waiting, alive } = numbersOf(reading)
+  if (!isHeldBack(reading, 'workers') && waiting > 0 && alive.length === 0) return { kind: 'noWorkers', waiting }
+  const worst = worstTrouble(reading.flow, limitsOf)
+  if (worst?.kind === 'failing') return worst
+  const oldest = longestFirst(reading.oldest).find(({ type, ageMs }) => ageMs > limitsOf(type).oldestMs)
+  return oldest ? { kind: 'oldest', ...oldest } : worst
+}
+
+const signals: { readonly [kind in QueueTrouble['kind']]?: AlertSignal } = {
+  noWorkers: 'workersSilent',
+  failing: 'failureRate',
+  oldest: 'oldestMs'
+}
+
+/** Whether a rule's figure is what the trouble says. A rule of the whole queue is about each of its types. */
+export function isAbout(
+  trouble: QueueTrouble,
+  { signal, type }: { readonly signal: AlertSignal; readonly type: string }
+): boolean {
+  return signal === signals[trouble.kind] && (type === '' || ('type' in trouble && type === trouble.type))
+}

@@ -1,1 +1,0 @@
-export * from '@/shared/figures/thresholds.ts'
