@@ -75,7 +75,10 @@ export function troubleOf(flow: TypeFlow, limits: QueueLimits): TypeTrouble | nu
 }
 
 /** The type with the most attempts that did not succeed, of those that fail if there are any. */
-function worstTrouble(flows: readonly TypeFlow[], limitsOf: LimitsOf): (TypeTrouble & { readonly type: string }) | null {
+function worstTrouble(
+  flows: readonly TypeFlow[],
+  limitsOf: LimitsOf
+): (TypeTrouble & { readonly type: string }) | null {
   const unsuccessful = ({ failed5m, retried5m, recovered5m }: TypeFlow): number => failed5m + retried5m + recovered5m
   const found = flows.flatMap((flow) => {
     const trouble = troubleOf(flow, limitsOf(flow.type))

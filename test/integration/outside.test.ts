@@ -133,7 +133,7 @@ describe('an incident bundle of a running app', () => {
     expect(data).toMatchObject({
       versions: { taskdeck: '0.0.0-test', schema: 1 },
       connection: { name: 'Orders', where: null },
-      status: { verdict: 'well', depth: [{ state: 'QUEUED', count: 1 }] },
+      status: { verdict: 'warning', depth: [{ state: 'QUEUED', count: 1 }] },
       reading: { depth: [{ type: 'mail', count: 1 }] },
       changes: expect.arrayContaining([expect.objectContaining({ what: 'link', text: 'live' })]) as unknown[],
       database: {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { localConnectionId } from '../../contract/index.ts'
 import { readStoredConnections, serverName, type MysqlLogin, type StoredConnection } from '../../connections/index.ts'
-import { AppError, type QueueReading } from '../../kernel/index.ts'
+import { AppError, limitsBy, type QueueReading } from '../../kernel/index.ts'
 import { pointsOf } from '../../monitoring/index.ts'
 import { openSqliteStore } from '../../queue/store-sqlite/index.ts'
 import { openMysqlQueue, type DatabasePlaces } from '../links/open-queue.ts'
@@ -37,7 +37,8 @@ export async function lookByItself(target: StatusTarget, options: LookOptions): 
   const { connection, reading } = await look(target, options)
   const points = pointsOf(reading)
   const looked = { ...connection, reading, points, ageMs: 0, troubles: judgeByDefaults(points) }
-  return reportOf({ ...looked, judgedBy: 'defaults' }, { source: 'database', taskdeck: options.version })
+  const judged = { ...looked, pending: [], limitsOf: limitsBy(undefined), judgedBy: 'defaults' } as const
+  return reportOf(judged, { source: 'database', taskdeck: options.version })
 }
 
 function look(target: StatusTarget, options: LookOptions): Promise<Look> {

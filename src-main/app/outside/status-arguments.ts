@@ -7,7 +7,7 @@ import { sqlitePathOf } from '../sqlite-address.ts'
 import { unusableOption } from '../unusable-option.ts'
 
 export const statusUsage = `Usage: npm run status -- [options]      or, with the package: taskdeck status [options]
-Says how a queue is, and ends with 0: all well, 1: something is wrong, 2: cannot tell.
+Says how a queue is, and ends with 0: all well, or a warning, 1: something is wrong, 2: cannot tell.
 
   --connection NAME   a connection of the app, by its name or id ("Local queue" is always there); may be left out when it is the only one
   --url URL           a queue that the app does not know: mysql://user:password@host:port/database or sqlite:PATH. Better in the

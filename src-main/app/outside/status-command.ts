@@ -7,8 +7,8 @@ import { statusPlace } from './status-place.ts'
 import type { StatusReport } from './status-report.ts'
 import { textOf } from './status-text.ts'
 
-/** For scripts. What cannot be told is no "all well". */
-export const statusExitCodes = { well: 0, trouble: 1, unknown: 2 } as const
+/** For scripts. What cannot be told is no "all well"; a warning is no failure: nobody is told of what no rule fires for. */
+export const statusExitCodes = { well: 0, warning: 0, trouble: 1, unknown: 2 } as const
 
 export interface StatusCommand {
   readonly args: readonly string[]

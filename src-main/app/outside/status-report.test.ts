@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { AlertState } from '../../contract/index.ts'
-import type { QueueReading } from '../../kernel/index.ts'
+import type { AlertRuleView, AlertState } from '../../contract/index.ts'
+import type { AlertSignal, QueueReading } from '../../kernel/index.ts'
 import { emptyReading, liveWorker } from '../../kernel/reading.fixture.ts'
 import { pointsOf } from '../../monitoring/index.ts'
 import { judgeByDefaults } from './judge-by-defaults.ts'
 import { connectionView } from './outside.fixture.ts'
 import { reportOfSeen, statusReport, type StatusReport } from './status-report.ts'
+import { statusExitCodes } from './status-command.ts'
 import { duration, textOf } from './status-text.ts'
 
 const noAlerts: AlertState = { connectionId: 'orders', rules: [], open: [], silences: [] }
@@ -32,14 +33,56 @@ const firing = (changes: object = {}) => ({
   ...{ firedAt: 65_000, resolvedAt: null, peak: 800_000, value: 725_000, silenced: false },
   ...changes
 })
+/** The default rule of a figure, as it is now. */
+const ruleView = (now: object, above = 300_000, signal: AlertSignal = 'oldestMs'): AlertRuleView => ({
+  ...{ standard: null, state: 'quiet', since: null, value: null, silencedUntil: null, fired7d: 0, ...now },
+  rule: {
+    ...{ id: `default-${signal}`, connectionId: 'orders', isDefault: true, signal, type: '', above, clearAt: 0 },
+    ...{ forMs: 60_000, clearForMs: 60_000, repeatMs: null, enabled: true }
+  }
+})
 const incidentOf = (...firings: ReturnType<typeof firing>[]): AlertState => ({
   ...noAlerts,
   open: [{ id: 'i', connectionId: 'orders', openedAt: 5_000, resolvedAt: null, acknowledged: null, firings }]
 })
 
 describe('the verdict', () => {
-  it('is that all is well when no rule fires, whatever the default thresholds say', () => {
-    expect(report(late, noAlerts)).toMatchObject({ verdict: 'well', judgedBy: 'rules', troubles: [], unknown: null })
+  it('is a warning while the Overview names what no rule fires for yet, with what is wrong', () => {
+    const rule = ruleView({ state: 'pending', since: 5_000, value: 725_000 })
+    const made = report(late, { ...noAlerts, rules: [rule] })
+    expect(made).toMatchObject({
+      verdict: 'warning',
+      judgedBy: 'rules',
+      unknown: null,
+      troubles: [],
+      named: { kind: 'oldest', type: 'mail', ageMs: 725_000, taskId: '7' },
+      pending: [{ signal: 'oldestMs', value: 725_000, above: 300_000, since: 5_000, forMs: 60_000, silenced: false }]
+    })
+    expect(statusExitCodes[made.verdict]).toBe(0)
+    expect(textOf(made)).toMatch(
+      /no alert, but look\n  mail: task 7 has waited 12 min 5 s\n  oldest waiting 12 min 5 s, threshold 5 min 0 s since [^;]*; an alert after 1 min 0 s of it\n/
+    )
+  })
+
+  it('is a warning for what no rule is about at all', () => {
+    const idle = emptyReading({ depth: [{ type: 'mail', state: 'QUEUED', count: 3 }] })
+    expect(report(idle, noAlerts)).toMatchObject({ verdict: 'warning', named: { kind: 'noWorkers', waiting: 3 } })
+  })
+
+  it('has the thresholds of the rules, and is that all is well below them', () => {
+    expect(report(late, { ...noAlerts, rules: [ruleView({}, 900_000)] })).toMatchObject({
+      ...{ verdict: 'well', named: null, pending: [] }
+    })
+  })
+
+  it('takes no account of figures that are above their thresholds every day, until they fire', () => {
+    const full = ruleView({ state: 'pending', since: 1, value: 1 }, 0.9, 'poolUse')
+    expect(report(emptyReading(), { ...noAlerts, rules: [full] })).toMatchObject({ verdict: 'well', pending: [] })
+  })
+
+  it('cannot be told for want of a figure, and says what it knows all the same', () => {
+    const limits = [{ probe: 'workers', reason: 'timeout' as const, index: null }]
+    expect(report({ ...late, limits }, noAlerts)).toMatchObject({ verdict: 'unknown', named: { kind: 'oldest' } })
   })
 
   it('is trouble while a rule fires, with its value, threshold and beginning', () => {
@@ -50,7 +93,7 @@ describe('the verdict', () => {
     })
   })
 
-  it('takes no account of what has resolved, is pending, or is silenced, and shows the silenced', () => {
+  it('takes no account of what has resolved or is silenced, and shows the silenced', () => {
     const open = incidentOf(firing({ resolvedAt: 9 }), firing({ firedAt: null }), firing({ silenced: true }))
     expect(report(late, open)).toMatchObject({ verdict: 'well', troubles: [{ silenced: true }] })
   })
@@ -114,6 +157,7 @@ describe('the text', () => {
       [
         'Orders (production, MariaDB 10.11.19): something is wrong',
         '  oldest waiting 12 min 5 s, threshold 5 min 0 s',
+        '  mail: task 7 has waited 12 min 5 s',
         'depth      at least 50002: QUEUED at least 50000, RUNNING 2',
         'oldest     12 min 5 s',
         'in, out    0, 0 a minute',

@@ -3,16 +3,23 @@ import { environment } from '../../contract/index.ts'
 import {
   accuracy,
   alertSignal,
+  isAbout,
+  limitsBy,
   liveStates,
   metricName,
   metricNames,
   probeLimit,
+  queueTrouble,
+  taskId,
   taskState,
   type MetricName,
+  type LimitsOf,
   type Point,
-  type QueueReading
+  type QueueReading,
+  type QueueTrouble
 } from '../../kernel/index.ts'
 import { linkText } from './diary.ts'
+import { standing } from './judge-by-defaults.ts'
 import { leastAccurate } from './least-accurate.ts'
 import { hasFigures, type SeenQueue } from './seen-queue.ts'
 
@@ -30,6 +37,19 @@ export const trouble = z.object({
 })
 export type Trouble = z.infer<typeof trouble>
 
+/** Above its threshold, for less than its rule's time. */
+export const pendingTrouble = trouble.extend({ forMs: z.number() })
+export type PendingTrouble = z.infer<typeof pendingTrouble>
+
+const rates = { type: z.string(), failureRate: z.number(), againRate: z.number() }
+/** `QueueTrouble` as it crosses the socket. */
+const namedTrouble = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('noWorkers'), waiting: z.number() }),
+  z.object({ kind: z.literal('failing'), ...rates }),
+  z.object({ kind: z.literal('retrying'), ...rates }),
+  z.object({ kind: z.literal('oldest'), type: z.string(), ageMs: z.number(), taskId })
+]) satisfies z.ZodType<QueueTrouble>
+
 const depthRow = z.object({ state: taskState, count: z.number().nullable(), accuracy })
 
 /** Types with rows of their own, the busiest first. */
@@ -44,10 +64,15 @@ export const statusReport = z.object({
   /** Version of the one who looked. */
   taskdeck: z.string(),
   connection: z.object({ name: z.string(), environment: environment.nullable(), server: z.string().nullable() }),
-  verdict: z.enum(['well', 'trouble', 'unknown']),
+  /** `warning`: no rule fires, and something is `named` or `pending`. */
+  verdict: z.enum(['well', 'warning', 'trouble', 'unknown']),
   /** Why nothing can be told; null when it can. */
   unknown: z.string().nullable(),
   troubles: z.array(trouble),
+  /** What the Overview's sentence says of the newest reading: the worst in it, with its type and task, whether a rule fires or not. */
+  named: namedTrouble.nullable(),
+  /** Of `standing` figures only: the others are above their thresholds every day. */
+  pending: z.array(pendingTrouble),
   /** `rules`: the alert rules of the connection, as they fire now. `defaults`: one reading against the default thresholds. */
   judgedBy: z.enum(['rules', 'defaults']),
   /** The database's clock. */
@@ -69,6 +94,8 @@ export interface Looked {
   readonly points: readonly Point[]
   readonly ageMs: number
   readonly troubles: readonly Trouble[]
+  readonly pending: readonly PendingTrouble[]
+  readonly limitsOf: LimitsOf
   readonly judgedBy: StatusReport['judgedBy']
 }
 
@@ -88,6 +115,8 @@ export function reportOfSeen(
   const looked: Looked = {
     ...{ name, environment, server, reading, points, ageMs: queue.ageMs },
     troubles: queue.alerts ? firingIn(queue.alerts) : judge(points),
+    pending: queue.alerts ? pendingIn(queue.alerts) : [],
+    limitsOf: limitsBy(queue.alerts?.rules),
     judgedBy: byRules ? 'rules' : 'defaults'
   }
   return reportOf(looked, origin)
@@ -95,16 +124,20 @@ export function reportOfSeen(
 
 /** Of one reading, however it was got. */
 export function reportOf(looked: Looked, origin: Origin): StatusReport {
-  const { name, environment, server, reading, points, ageMs, troubles, judgedBy } = looked
+  const { name, environment, server, reading, points, ageMs, troubles, pending, judgedBy } = looked
   const unknown = whatIsMissing(points, reading)
+  const named = queueTrouble(reading, looked.limitsOf)
   const inTrouble = troubles.some(({ silenced }) => !silenced)
+  const hasWarning = pending.some(({ silenced }) => !silenced) || isHeard(named, [...troubles, ...pending])
   return {
     format: 1,
     ...origin,
     connection: { name, environment, server },
-    verdict: inTrouble ? 'trouble' : unknown === null ? 'well' : 'unknown',
+    verdict: inTrouble ? 'trouble' : unknown !== null ? 'unknown' : hasWarning ? 'warning' : 'well',
     unknown: inTrouble ? null : unknown,
     troubles: [...troubles],
+    named,
+    pending: [...pending],
     judgedBy,
     readingAt: reading.at,
     readingAgeMs: ageMs,
@@ -128,6 +161,8 @@ export function reportOfNothing(connection: StatusReport['connection'], origin: 
     verdict: 'unknown',
     unknown,
     troubles: [],
+    named: null,
+    pending: [],
     judgedBy: 'defaults',
     readingAt: null,
     readingAgeMs: null,
@@ -149,6 +184,18 @@ function firingIn({ open }: NonNullable<SeenQueue['alerts']>): Trouble[] {
     .filter(({ firedAt, resolvedAt }) => firedAt !== null && resolvedAt === null)
     .map(({ signal, type, value, above, since, silenced }) => ({ signal, type, value, above, since, silenced }))
 }
+
+function pendingIn({ rules }: NonNullable<SeenQueue['alerts']>): PendingTrouble[] {
+  return rules.flatMap(({ rule: { signal, type, above, forMs }, state, since, value, silencedUntil }) =>
+    state !== 'pending' || value === null || !standing.includes(signal)
+      ? []
+      : [{ signal, type, value, above, since, silenced: silencedUntil !== null, forMs }]
+  )
+}
+
+/** Somebody who silenced the rule about it has seen it. */
+const isHeard = (named: QueueTrouble | null, rules: readonly Trouble[]): boolean =>
+  named !== null && !rules.some((rule) => rule.silenced && isAbout(named, rule))
 
 /** Without these nobody can say that all is well. */
 const needed: readonly MetricName[] = ['depth', 'oldestMs', 'workersAlive']

@@ -1,19 +1,21 @@
-import type { AlertSignal } from '../../kernel/index.ts'
+import type { AlertSignal, QueueTrouble } from '../../kernel/index.ts'
 import { printable } from '../printable.ts'
 import { leastAccurate } from './least-accurate.ts'
-import type { StatusReport, Trouble } from './status-report.ts'
+import type { PendingTrouble, StatusReport, Trouble } from './status-report.ts'
 
 /** Rows of types for a terminal; `--json` has more. */
 const typesShown = 20
 
 /** The report for people, a line each; safe for a terminal. */
 export function textOf(report: StatusReport): string {
-  const { connection, verdict, unknown, troubles } = report
+  const { connection, verdict, unknown, troubles, named, pending } = report
   const about = [connection.environment, connection.server].filter((part) => part !== null).join(', ')
   const lines = [
     `${connection.name}${about === '' ? '' : ` (${about})`}: ${verdictText[verdict]}`,
     ...(unknown === null ? [] : [`  ${unknown}`]),
     ...troubles.map((trouble) => `  ${troubleText(trouble)}`),
+    ...(named === null ? [] : [`  ${namedText(named)}`]),
+    ...pending.map((trouble) => `  ${pendingText(trouble)}`),
     ...(report.readingAt === null ? [] : figureLines(report)),
     ...report.limits.map(
       ({ probe, reason, index }) => `held back: ${probe} (${reason})${index ? `; would help: ${index}` : ''}`
@@ -23,7 +25,12 @@ export function textOf(report: StatusReport): string {
   return `${lines.map(printable).join('\n')}\n`
 }
 
-const verdictText = { well: 'all well', trouble: 'something is wrong', unknown: 'cannot tell' } as const
+const verdictText = {
+  well: 'all well',
+  warning: 'no alert, but look',
+  trouble: 'something is wrong',
+  unknown: 'cannot tell'
+} as const
 
 const sourceText = ({ source, readingAgeMs, judgedBy, readingAt }: StatusReport): string => {
   const by = source === 'app' ? 'by the running Taskdeck' : 'by this command'
@@ -80,6 +87,22 @@ export function troubleText({ signal, type, value, above, since, silenced }: Tro
   const of = type === '' ? '' : ` of ${type}`
   const when = since === null ? '' : ` since ${new Date(since).toISOString()}`
   return `${name}${of} ${unit(value)}, threshold ${unit(above)}${when}${silenced ? ' (silenced)' : ''}`
+}
+
+const pendingText = (trouble: PendingTrouble): string =>
+  `${troubleText(trouble)}; an alert after ${duration(trouble.forMs)} of it`
+
+function namedText(named: QueueTrouble): string {
+  switch (named.kind) {
+    case 'noWorkers':
+      return `no live worker, and waiting: ${named.waiting}`
+    case 'failing':
+      return `${named.type} is failing: ${ratio(named.failureRate)} of its attempts, ${ratio(named.againRate)} are tried again (5 min)`
+    case 'retrying':
+      return `${named.type} retries a lot: ${ratio(named.againRate)} of its attempts, ${ratio(named.failureRate)} failed (5 min)`
+    case 'oldest':
+      return `${named.type}: task ${named.taskId} has waited ${duration(named.ageMs)}`
+  }
 }
 
 /** 250 ms, 12.5 s, 5 min 3 s, 2 h 10 min. */
