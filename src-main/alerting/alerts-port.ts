@@ -118,6 +118,8 @@ export interface Alerts {
   observe(observation: Observation): void
 
   state(connectionId: string): AlertState
+  /** Those that rules of one type are about, switched on: their points are expected in every observation, also while they are idle. */
+  ruleTypes(connectionId: string): readonly string[]
   /** `ruleId` null makes a new one. */
   saveRule(connectionId: string, ruleId: string | null, draft: AlertRuleDraft): AlertRule
   /** A default is set back to what it was. */

@@ -112,6 +112,12 @@ export class KeptAlerts implements Alerts {
     return stateOf({ alerts, silences: this.silences, now, fired, isFresh: isFresh(watched) })
   }
 
+  ruleTypes(connectionId: string): readonly string[] {
+    if (this.isClosed) return []
+    const rules = this.connection(connectionId).alerts.rules.filter(({ type, enabled }) => enabled && type !== '')
+    return [...new Set(rules.map(({ type }) => type))]
+  }
+
   saveRule(connectionId: string, ruleId: string | null, draft: AlertRuleDraft): AlertRule {
     const watched = this.connection(connectionId)
     const known = ruleId === null ? undefined : watched.alerts.rule(ruleId)

@@ -89,6 +89,18 @@ describe('a preview', () => {
     expect(previewOf({ ...rule, type: 'sms' }, history, [])).toMatchObject({ firings: [], values: repeated(5, null) })
   })
 
+  it('takes a type for idle where the whole queue is, and for unknown where others work', () => {
+    const trouble = [...repeated(5, 200), ...repeated(60, null)]
+    const of = (whole: number): PreviewHistory => {
+      const own = historyOf({ oldestMs: trouble }, minute, 'mail')
+      const queue = historyOf({ oldestMs: [...repeated(5, 200), ...repeated(60, whole)], depth: repeated(65, 1) })
+      return { ...own, series: [...own.series, ...queue.series] }
+    }
+    const mail = { ...rule, type: 'mail' }
+    expect(previewOf(mail, of(0), []).firings).toMatchObject([{ until: monday + 6 * minute }])
+    expect(previewOf(mail, of(300), []).firings[0]?.until).toBeGreaterThan(monday + 30 * minute)
+  })
+
   it('finds a rise against five minutes before', () => {
     const recovered5m = [0, 0, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9]
     const rise: AlertRuleDraft = { ...rule, signal: 'recoveredRise', above: 5, clearAt: 0 }

@@ -50,13 +50,17 @@ function samplesOf({ signal, type }: AlertRuleDraft, history: PreviewHistory): (
   const seriesOf = new Map(series.filter((of) => of.type === type).map(({ metric, values }) => [metric, values]))
   const isRead = (index: number): boolean => series.some(({ values }) => isNumber(values[index]))
   const earlier = earlierIndexes(times, history.stepMs)
+  const whole = new Map(series.filter((of) => of.type === '').map(({ metric, values }) => [metric, values]))
   const at = (index: number | undefined) => (metric: MetricName) =>
-    index === undefined ? undefined : (seriesOf.get(metric)?.[index] ?? undefined)
+    index === undefined ? undefined : (seriesOf.get(metric)?.[index] ?? zeroOf(whole.get(metric)?.[index]))
   return times.map((time, index) => {
     if (!isRead(index)) return null
     return { at: time, value: signalValue(signal, { now: at(index), earlier: at(earlier[index]) }) }
   })
 }
+
+/** Of nothing, a type has nothing: an idle type has series of its own only since there is a rule about it. */
+const zeroOf = (whole: number | null | undefined): 0 | undefined => (whole === 0 ? 0 : undefined)
 
 /** For each time the newest index that is `riseWindowMs` older, undefined where there is none near that. */
 function earlierIndexes(times: readonly number[], stepMs: number): (number | undefined)[] {

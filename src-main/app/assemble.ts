@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { openAlerts } from '../alerting/index.ts'
 import type { AppEvent, AppInfo, ConnectionView } from '../contract/index.ts'
 import { AppError, withDeadline, type MaskText, type QueueReading, type StopStack } from '../kernel/index.ts'
+import { withTypes } from '../monitoring/index.ts'
 import { createOperations, type Operations } from '../operations/index.ts'
 import { AfterTick } from './after-tick.ts'
 import { audited, type AuditedOptions } from './alerts/audited-change.ts'
@@ -134,8 +135,9 @@ function makeConnections(
       outside.follow(views)
       hub.publish({ kind: 'connections', connections: views })
     },
-    onTick(tick, { store, accessMode }) {
+    onTick(read, { store, accessMode }) {
       const { hub, alerts, outside } = parts()
+      const tick = { ...read, points: withTypes(read.reading, read.points, alerts.ruleTypes(read.connectionId)) }
       const seen = observations.take(tick)
       hub.publish({ kind: 'tick', tick: seen })
       alerts.take(tick)

@@ -1,4 +1,4 @@
 export { createCostGuard, probeLimits, type CostGuardOptions } from './cost-guard.ts'
-export { pointsOf } from './points.ts'
+export { pointsOf, withTypes } from './points.ts'
 export { createSampler } from './sampler.ts'
 export type { Sampler, SamplerOptions, SamplerState, Tick } from './sampler.ts'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { metricNames, queueReading, taskStates } from '../kernel/index.ts'
 import type { ProbeName, QueueReading, TypeFlow, WorkerRow } from '../kernel/index.ts'
 import { emptyReading, liveWorker } from '../kernel/reading.fixture.ts'
-import { pointsOf, typesPerReading } from './points.ts'
+import { pointsOf, typesPerReading, withTypes } from './points.ts'
 
 const flow = (type: string, more: Partial<TypeFlow> = {}): TypeFlow => ({
   type,
@@ -149,5 +149,42 @@ describe('points of a reading', () => {
         }
       })
     )
+  })
+})
+
+describe('points of types that are asked for', () => {
+  const others = Array.from({ length: typesPerReading }, (_, n) => ({
+    type: `t${n}`,
+    state: 'QUEUED' as const,
+    count: 9
+  }))
+  const of = (more: QueueReading, type: string): Record<string, number> =>
+    Object.fromEntries(
+      withTypes(more, pointsOf(more), [type]).flatMap((p) => (p.type === type ? [[p.metric, p.value]] : []))
+    )
+
+  it('are zeros of an idle type, but for what nothing cannot tell', () => {
+    expect(of(reading({ depth: others }), 'idle')).toEqual({
+      ...{ 'depth.CREATED': 0, 'depth.QUEUED': 0, 'depth.RETRY_WAIT': 0, 'depth.PAUSED': 0, 'depth.RUNNING': 0 },
+      ...{ 'depth.CANCEL_REQUESTED': 0, depth: 0, oldestMs: 0, in1m: 0, out1m: 0, recovered5m: 0, ended5m: 0 }
+    })
+  })
+
+  it('are its own figures where it is not among the busiest', () => {
+    const depth = [...others, { type: 'rare', state: 'QUEUED' as const, count: 1 }]
+    expect(valuesOf(reading({ depth }), 'rare')).toEqual({})
+    expect(of(reading({ depth }), 'rare')).toMatchObject({ depth: 1 })
+  })
+
+  it('are not there for what was held back', () => {
+    const limits = [{ probe: 'oldest' as const, reason: 'budget' as const, index: null }]
+    const values = of(reading({ depth: others, limits }), 'idle')
+    expect(values).toMatchObject({ depth: 0, ended5m: 0 })
+    expect(values).not.toHaveProperty('oldestMs')
+  })
+
+  it('are the same as before for a type that has points', () => {
+    const busy = reading({ depth: [{ type: 'mail', state: 'QUEUED', count: 3 }] })
+    expect(withTypes(busy, pointsOf(busy), ['mail'])).toEqual(pointsOf(busy))
   })
 })

@@ -29,12 +29,30 @@ export function pointsOf(reading: QueueReading): Point[] {
     ...serverPoints(reading),
     ...costPoints(reading)
   ]
-  const all = [...whole, ...busiestTypes(reading).flatMap((type) => pointsOfType(reading, type))]
-  return all.filter(({ metric }) => {
+  return letThrough(reading, [...whole, ...busiestTypes(reading).flatMap((type) => pointsOfType(reading, type))])
+}
+
+/**
+ * `points` of the reading with those of these types, which may be idle, or not among the busiest: a type that the reading does not have has no tasks and
+ * no traffic, and what was held back is unknown of it too.
+ */
+export function withTypes(reading: QueueReading, points: readonly Point[], types: readonly string[]): readonly Point[] {
+  const known = new Set(points.map(({ type }) => type))
+  const missing = types.filter((type) => !known.has(type))
+  return [
+    ...points,
+    ...letThrough(
+      reading,
+      missing.flatMap((type) => pointsOfType(reading, type))
+    )
+  ]
+}
+
+const letThrough = (reading: QueueReading, points: readonly Point[]): Point[] =>
+  points.filter(({ metric }) => {
     const probe = probeOf(metric)
     return probe === undefined || !isHeldBack(reading, probe)
   })
-}
 
 /** Whose figures a series is made of; undefined when it has no point anyway without them. */
 function probeOf(metric: MetricName): ProbeName | undefined {

@@ -112,6 +112,24 @@ describe('alerts through the contract', () => {
     expect(rules.find(({ rule }) => rule.signal === 'oldestMs')).toMatchObject({ fired7d: 1, state: 'quiet' })
   })
 
+  it('a rule of one type ends when nothing of it waits any more, and is not unknown while its type is idle', async () => {
+    const under = await start()
+    const { client } = under
+    const rule = { signal: 'oldestMs' as const, type: 'nobody', above: 100, clearAt: 50, ...quick }
+    await client.alerts.saveRule({ connectionId, ruleId: null, rule })
+    const isIdle = ({ alerts }: { alerts: AlertState }): boolean =>
+      alerts.rules.some((one) => one.rule.type === 'nobody' && one.state === 'quiet' && one.value === 0)
+    await under.event('alerts', isIdle)
+    const taskId = await waitingTask(under)
+    const { open } = await fired(under)
+    await take(under, taskId)
+    await under.event('alerts', isIdle)
+    const listed = await client.alerts.incidents({ connectionId, from: 0, to: systemClock.now() + 60_000 })
+    const ended = listed.find(({ id }) => id === open[0]?.id)?.firings
+    expect(ended).toMatchObject([{ type: 'nobody', resolvedAt: expect.any(Number) as number }])
+    expect(ended?.[0]).not.toHaveProperty('endedBy')
+  })
+
   it('previews over stored history when a rule would have fired, and saves nothing', async () => {
     const under = await start()
     const { client } = under

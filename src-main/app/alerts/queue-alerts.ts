@@ -54,6 +54,11 @@ export class QueueAlerts {
     if (ticks >= ticksPerValue) this.tell(connectionId)
   }
 
+  /** Types whose points `take` expects, whether they are busy or idle. */
+  ruleTypes(connectionId: string): readonly string[] {
+    return this.options.alerts.ruleTypes(connectionId)
+  }
+
   /** Something has changed; several changes of one moment are told once. */
   tell(connectionId: string): void {
     if (this.changed.size === 0) queueMicrotask(() => this.tellChanged())
