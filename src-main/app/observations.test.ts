@@ -38,6 +38,12 @@ describe('a snapshot', () => {
     expect(asked).toEqual([{ from, to, maxPoints: 100 }])
   })
 
+  it('of some types asks history for no others', async () => {
+    const { observations, asked } = watched()
+    await observations.snapshot('local', { rangeMs: 60_000, maxPoints: 100, types: ['mail'] })
+    expect(asked).toMatchObject([{ types: ['mail'] }])
+  })
+
   it('of an earlier time ends where it was asked to, and never in the future', async () => {
     const { observations } = watched()
     const endAt = now - 86_400_000

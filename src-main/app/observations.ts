@@ -15,6 +15,8 @@ interface SnapshotRange {
   readonly maxPoints: number
   /** On the database's clock; null or later than now: now. */
   readonly endAt?: number | null
+  /** Of these alone; undefined: of all. */
+  readonly types?: readonly string[] | undefined
 }
 
 /** What history knows of a range that ends now. */
@@ -72,12 +74,15 @@ export class Observations {
   }
 
   /** Answers from history alone before the database has answered in this run. */
-  async snapshot(connectionId: string, { rangeMs, maxPoints, endAt = null }: SnapshotRange): Promise<Snapshot> {
+  async snapshot(connectionId: string, { rangeMs, maxPoints, endAt = null, types }: SnapshotRange): Promise<Snapshot> {
     const observed = this.latest.get(connectionId)
     const now = this.clock.now() + (observed?.skewMs ?? 0)
     const to = Math.min(endAt ?? now, now)
     const from = to - rangeMs
-    const { times, stepMs, series } = await this.history.query(connectionId, { from, to, maxPoints })
+    const { times, stepMs, series } = await this.history.query(connectionId, {
+      ...{ from, to, maxPoints },
+      ...(types ? { types } : {})
+    })
     const reading = observed?.tick.reading ?? (await this.lastReading(connectionId))
     return { connectionId, seq: observed?.tick.seq ?? 0, from, to, stepMs, times, series, reading }
   }

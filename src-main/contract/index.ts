@@ -13,6 +13,7 @@ import {
   taskDetail,
   taskFilter,
   taskId,
+  taskLimits,
   taskState,
   taskSummary,
   workerRequest,
@@ -336,7 +337,9 @@ export const contract = {
           rangeMs: longestRange,
           maxPoints: z.int().min(10).max(1_000).default(360),
           /** Where the range ends, the database's clock; null: now. */
-          endAt: z.number().min(0).nullable().default(null)
+          endAt: z.number().min(0).nullable().default(null),
+          /** Series of these alone; '' is the whole queue. Left out: all. */
+          types: z.array(z.string().max(taskLimits.typeLength)).max(10).optional()
         })
       )
       .output(snapshot)

@@ -32,6 +32,8 @@ export class FakeApp {
   readonly calls: { path: string; input: unknown }[] = []
   /** Runs before each call: may wait for ever or throw, to see a page that waits or fails. */
   gate: (path: string) => Promise<void> | void = () => undefined
+  /** Types that are gone: until when history has tasks of them. */
+  readonly seenUntil = new Map<string, number>()
   /** What the database pages of servers show. */
   databaseScene: DatabaseScene = 'waiting'
   /** By connection id; those that are missing have no tasks. */
@@ -154,7 +156,14 @@ export class FakeApp {
       link?.status === 'lost' && link.since !== null ? link.since : link?.status === 'locked' ? this.lockedAt : now
     const until = Math.min(input.endAt ?? newest, newest)
     const question = { maxPoints: 360, ...input }
-    if (queue) return snapshotOf(queue, question, this.seq, until)
+    if (queue) {
+      const snapshot = snapshotOf(queue, question, this.seq, until)
+      const gone = [...this.seenUntil].map(([type, end]) => ({
+        ...{ metric: 'depth', type },
+        values: snapshot.times.map((at) => (at <= end ? 3 : null))
+      }))
+      return { ...snapshot, series: [...snapshot.series, ...gone] }
+    }
     return {
       ...question,
       seq: this.seq,

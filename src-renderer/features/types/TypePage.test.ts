@@ -83,6 +83,42 @@ describe('the page of a type', () => {
     expect(page.wrapper.find('a[href="/c/clinic-main/overview"]').exists()).toBe(true)
   })
 
+  it('says when a type that is gone was last seen, and shows the range that has it', async () => {
+    page = await mountPage(TypePage, makeScene('healthy', start), '/c/clinic-main/overview', () => now)
+    page.app.seenUntil.set('old.export', start - 10 * 3_600_000)
+    await page.router.push('/c/clinic-main/types/old.export')
+    await flushPromises()
+    expect(text()).toContain('Nothing of old.export in the last 1h')
+    expect(text()).toMatch(/It was last seen at 2026-02-01 \d\d:\d\d:\d\d UTC, 10 h 0\d m ago/)
+    const looked = page.app.calls.flatMap(({ path, input }) => (path === 'overview.snapshot' ? [input] : []))
+    expect(looked.filter((one) => 'types' in (one as object))).toMatchObject([
+      { rangeMs: 21_600_000, types: ['old.export'] },
+      { rangeMs: 86_400_000, types: ['old.export'] }
+    ])
+    await page.wrapper
+      .findAll('.empty button')
+      .find((one) => one.text() === 'Show 24h')!
+      .trigger('click')
+    await flushPromises()
+    expect(page.router.currentRoute.value.query).toEqual({ range: '24h' })
+    expect(page.wrapper.findAll('.charts .panel')).toHaveLength(6)
+  })
+
+  it('says that it could not look further back, and looks again', async () => {
+    await open('healthy', '/c/clinic-main/types/mail.send')
+    page.app.gate = (path) => {
+      if (path === 'overview.snapshot') throw problemError(refused)
+    }
+    await page.router.push('/c/clinic-main/types/no.such')
+    await flushPromises()
+    expect(page.wrapper.find('[role=alert]').text()).toContain('Nothing answers')
+    page.app.gate = () => undefined
+    await page.wrapper.find('[role=alert] button').trigger('click')
+    await flushPromises()
+    expect(page.wrapper.find('[role=alert]').exists()).toBe(false)
+    expect(text()).toContain('Nothing is known of no.such')
+  })
+
   it('shows that errors cannot be read beside all that can, and reads them again', async () => {
     await open('failing')
     page.app.gate = (path) => {
