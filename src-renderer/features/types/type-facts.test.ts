@@ -79,7 +79,11 @@ describe('the sentence', () => {
   it('says nothing of what the cost guard held back', () => {
     const held = (probe: string): QueueReading['limits'][number] => ({ probe, reason: 'slow', index: null })
     const blind = { ...healthy, workers: [], flow: [], limits: ['workers', 'ended', 'submitted', 'finished'].map(held) }
-    expect(typeSentence(blind, typeNumbers(blind, 'mail.send', limits), limits)).toEqual({ kind: 'well', in1m: null, out1m: null })
+    expect(typeSentence(blind, typeNumbers(blind, 'mail.send', limits), limits)).toEqual({
+      kind: 'well',
+      in1m: null,
+      out1m: null
+    })
     const unseen = { ...healthy, depth: [], flow: [], limits: [held('depth')] }
     expect(typeNumbers(unseen, 'mail.send', limits).depth.value).toBeNull()
     expect(sentence(unseen, 'mail.send')).toBe('well')
