@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AlertRule } from './alert.ts'
 import { limitsBy, usualLimits } from './queue-limits.ts'
-import { isAbout, isFailureHigh, queueTrouble } from './queue-trouble.ts'
+import { isAbout, numbersOf, queueTrouble, sayableRate } from './queue-trouble.ts'
 import { emptyReading, liveWorker } from './reading.fixture.ts'
 import type { TypeFlow } from './reading.ts'
 
@@ -58,8 +58,15 @@ describe('what is wrong in a reading', () => {
 
   it('is nothing while too few attempts ended to say so', () => {
     expect(queueTrouble(emptyReading({ workers, flow: [flow('import', 9, 9)] }), limitsBy([]))).toBeNull()
-    expect(isFailureHigh({ ended: 9, failureRate: 1 }, usualLimits)).toBe(false)
-    expect(isFailureHigh({ ended: 10, failureRate: 0.2 }, usualLimits)).toBe(true)
+  })
+
+  it('has no rate then, but for that nothing failed', () => {
+    expect([sayableRate(1, 9), sayableRate(0, 9), sayableRate(0.2, 10)]).toEqual([null, 0, 0.2])
+    expect(numbersOf(emptyReading({ flow: [flow('import', 3, 3)] }))).toMatchObject({
+      ...{ ended: 3, failed: 3, failureRate: null }
+    })
+    expect(numbersOf(emptyReading({ flow: [flow('import', 3, 0)] })).failureRate).toBe(0)
+    expect(numbersOf(emptyReading())).toMatchObject({ ended: 0, failureRate: null })
   })
 })
 

@@ -10,8 +10,9 @@ export interface ReadingNumbers {
   readonly in1m: number
   readonly out1m: number
   readonly oldest: QueueReading['oldest'][number] | null
-  /** Attempts of the last 5 minutes, which the rate is of. */
+  /** Attempts of the last 5 minutes, those that failed for good, and their share; null when none ended, or too few to say. */
   readonly ended: number
+  readonly failed: number
   readonly failureRate: number | null
   readonly alive: readonly WorkerRow[]
   readonly known: readonly WorkerRow[]
@@ -33,7 +34,8 @@ export function numbersOf(reading: QueueReading): ReadingNumbers {
     out1m: sum((flow) => flow.finished1m),
     oldest: longestFirst(reading.oldest)[0] ?? null,
     ended,
-    failureRate: ended === 0 ? null : failed / ended,
+    failed,
+    failureRate: ended === 0 ? null : sayableRate(failed / ended, ended),
     known,
     alive: known.filter(isAlive),
     silent: known.filter((worker) => !isAlive(worker)).sort((a, b) => a.lastHeartbeatAt - b.lastHeartbeatAt)
@@ -43,13 +45,12 @@ export function numbersOf(reading: QueueReading): ReadingNumbers {
 const longestFirst = (oldest: QueueReading['oldest']): QueueReading['oldest'] =>
   [...oldest].sort((a, b) => b.ageMs - a.ageMs)
 
-/** Above its limit, over enough attempts to say so. */
-export function isFailureHigh(
-  { ended, failureRate }: Pick<ReadingNumbers, 'ended' | 'failureRate'>,
-  limits: QueueLimits
-): boolean {
-  return ended >= enoughAttempts && (failureRate ?? 0) > limits.failureRate
-}
+/**
+ * A share of attempts as the rules see it: null while too few ended to say more than that none did. Else the last failure of a minute that was
+ * busy would become 100 % once the successes before it have left the window.
+ */
+export const sayableRate = (rate: number, ended: number): number | null =>
+  rate === 0 || ended >= enoughAttempts ? rate : null
 
 /** Attempts that did not succeed, retried ones included, as a fraction: some retries are a handler's daily life. No alert rule is about it. */
 const troubleRate = 0.25

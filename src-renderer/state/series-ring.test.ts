@@ -85,3 +85,37 @@ describe('ringSince', () => {
     expect(knownSince(ring([0], [null]))).toBeNull()
   })
 })
+
+describe('rates of too few attempts', () => {
+  const rates = (failureRate: (number | null)[], ended5m: number[]): SeriesRing =>
+    ringOf(
+      {
+        ...{ connectionId: 'local', seq: 1, from: 0, to: 60_000, stepMs: 10_000, reading: null },
+        times: ended5m.map((_ended, i) => i * 10_000),
+        series: [
+          { metric: 'failureRate', type: 'mail', values: failureRate },
+          { metric: 'ended5m', type: 'mail', values: ended5m }
+        ]
+      },
+      60_000
+    )
+  const rate = (metric: 'failureRate' | 'retryRate' | 'ended5m', value: number): Point => ({
+    metric,
+    type: 'mail',
+    value
+  })
+
+  it('are not known, so that none climbs while its window drains; that nothing failed is', () => {
+    const draining = rates([0.05, 0.5, 1, 0, null], [100, 10, 5, 3, 0])
+    expect(valuesOf(draining, 'failureRate', 'mail')).toEqual([0.05, 0.5, null, 0, null])
+  })
+
+  it('are not known of the newest reading either', () => {
+    const busy = rates([0.05], [100])
+    const next = appendTick(busy, tick(2, 10_000, [rate('failureRate', 1), rate('retryRate', 0.5), rate('ended5m', 2)]))
+    expect(valuesOf(next, 'failureRate', 'mail')).toEqual([0.05, null])
+    expect(valuesOf(next, 'retryRate', 'mail')).toEqual([])
+    const enough = appendTick(busy, tick(2, 10_000, [rate('failureRate', 1), rate('ended5m', 10)]))
+    expect(valuesOf(enough, 'failureRate', 'mail')).toEqual([0.05, 1])
+  })
+})

@@ -1,6 +1,9 @@
-import type { Point, Snapshot, Tick } from '@contract'
+import { sayableRate, type Point, type Snapshot, type Tick } from '@contract'
 
-/** Series of one connection over one range, oldest first. Values are aligned to `times`; null is unknown. */
+/**
+ * Series of one connection over one range, oldest first. Values are aligned to `times`; null is unknown, and no rate of too few attempts to say
+ * (`sayableRate`).
+ */
 export interface SeriesRing {
   readonly connectionId: string
   readonly rangeMs: number
@@ -21,8 +24,30 @@ export function ringOf(snapshot: Snapshot, rangeMs: number): SeriesRing {
     stepMs: snapshot.stepMs,
     seq: snapshot.seq,
     times: snapshot.times,
-    values: new Map(snapshot.series.map((one) => [seriesKey(one.metric, one.type), one.values]))
+    values: sayable(new Map(snapshot.series.map((one) => [seriesKey(one.metric, one.type), one.values])))
   }
+}
+
+/** Shares of the attempts that `ended5m` counts. */
+const rates: readonly string[] = ['failureRate', 'retryRate']
+
+function sayable(all: SeriesRing['values']): SeriesRing['values'] {
+  const said = ([key, column]: [string, readonly (number | null)[]]): [string, readonly (number | null)[]] => {
+    const [metric = '', type] = key.split('\u0000')
+    const ended = rates.includes(metric) ? all.get(seriesKey('ended5m', type)) : undefined
+    return [key, ended ? column.map((rate, i) => (rate === null ? null : sayableRate(rate, ended[i] ?? 0))) : column]
+  }
+  return new Map([...all].map(said))
+}
+
+/** By series; without rates of too few attempts. */
+function valuesNow(points: readonly Point[]): Map<string, number> {
+  const known = new Map(points.map((point) => [seriesKey(point.metric, point.type), point.value]))
+  for (const { metric, type, value } of points) {
+    const ended = rates.includes(metric) ? known.get(seriesKey('ended5m', type)) : undefined
+    if (ended !== undefined && sayableRate(value, ended) === null) known.delete(seriesKey(metric, type))
+  }
+  return known
 }
 
 /**
@@ -50,7 +75,7 @@ function columns(
   keptLength: number,
   skip: number
 ): Map<string, readonly (number | null)[]> {
-  const newest = new Map(points.map((point) => [seriesKey(point.metric, point.type), point.value]))
+  const newest = valuesNow(points)
   const values = new Map<string, readonly (number | null)[]>()
   for (const key of new Set([...ring.values.keys(), ...newest.keys()])) {
     const before = (ring.values.get(key) ?? []).slice(0, keptLength)

@@ -1,5 +1,4 @@
 import {
-  isFailureHigh,
   isHeldBack,
   limitsBy,
   numbersOf,
@@ -107,7 +106,7 @@ export function fleetRow({ connection, reading, alerts, now, appAnswers }: Fleet
     oldestMs: numbers?.oldest?.ageMs ?? null,
     oldestHigh: (numbers?.oldest?.ageMs ?? 0) > limitsOf('').oldestMs,
     failureRate: numbers?.failureRate ?? null,
-    failureHigh: numbers !== null && isFailureHigh(numbers, limitsOf('')),
+    failureHigh: (numbers?.failureRate ?? 0) > limitsOf('').failureRate,
     alive: told('workers', numbers?.alive.length),
     known: told('workers', numbers?.known.length),
     in1m: told('submitted', numbers?.in1m),

@@ -72,10 +72,14 @@ export const useFleetStore = defineStore('fleet', () => {
   return { trends, lastKnown, loading, problem, load, follow, restart }
 })
 
-const drawn: readonly string[] = ['depth', 'failureRate']
+/** The rate is told by the attempts that it is of. */
+const drawn: readonly string[] = ['depth', 'failureRate', 'ended5m']
 
 function pointsOfReading(reading: QueueReading): Point[] {
-  const { depth, failureRate } = numbersOf(reading)
-  const points: Point[] = [{ metric: 'depth', type: '', value: depth }]
+  const { depth, ended, failureRate } = numbersOf(reading)
+  const points: Point[] = [
+    { metric: 'depth', type: '', value: depth },
+    { metric: 'ended5m', type: '', value: ended }
+  ]
   return failureRate === null ? points : [...points, { metric: 'failureRate', type: '', value: failureRate }]
 }

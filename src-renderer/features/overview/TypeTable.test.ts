@@ -38,7 +38,11 @@ it('leads from the name of a type to its page, and from the rest of its row to i
 it('draws a type without a name, which no address leads to', async () => {
   const scene = makeScene('failing', 0)
   const reading = readingAt(scene.queues['clinic-main']!, 0)
-  const rows = typeRows({ ...reading, depth: [{ type: '', state: 'QUEUED', count: 3 }], flow: [], oldest: [] }, null, limitsBy(undefined))
+  const rows = typeRows(
+    { ...reading, depth: [{ type: '', state: 'QUEUED', count: 3 }], flow: [], oldest: [] },
+    null,
+    limitsBy(undefined)
+  )
   const given = { rows, stale: false, range: '1 h', limitsOf: limitsBy(undefined) }
   page = await mountPage({ render: () => h(TypeTable, given) }, scene, '/c/clinic-main/overview', () => 0)
   const row = page.wrapper.find('tbody tr')

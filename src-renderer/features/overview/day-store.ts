@@ -1,5 +1,6 @@
 import { defineStore } from 'pinia'
 import { shallowRef } from 'vue'
+import { ringOf, valuesOf } from '@/state/series-ring.ts'
 import { useClient } from '@/transport/client.ts'
 
 export interface DayBar {
@@ -27,7 +28,7 @@ export const useDayStore = defineStore('overview-day', () => {
     try {
       const snapshot = await useClient().overview.snapshot({ connectionId, rangeMs: dayMs, maxPoints: 288 })
       if (shown !== question) return
-      const rates = snapshot.series.find((one) => one.metric === 'failureRate' && one.type === '')?.values ?? []
+      const rates = valuesOf(ringOf(snapshot, dayMs), 'failureRate')
       bars.value = barsOf(snapshot.times, rates, until)
     } catch {
       if (shown === question) shown = { connectionId: '', until: 0 }

@@ -1,4 +1,4 @@
-import { troubleOf, type Accuracy, type LimitsOf, type QueueReading, type TypeTrouble } from '@contract'
+import { sayableRate, troubleOf, type Accuracy, type LimitsOf, type QueueReading, type TypeTrouble } from '@contract'
 import { boundedDepth } from '@/shared/figures/bounded.ts'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
 
@@ -13,6 +13,8 @@ export interface TypeRow {
   readonly oldestMs: number | null
   readonly in1m: number | null
   readonly out1m: number | null
+  readonly ended5m: number | null
+  /** Null also where too few ended to say, as `retryRate` is. */
   readonly failureRate: number | null
   readonly failed5m: number | null
   readonly retryRate: number | null
@@ -40,7 +42,8 @@ function rowOf(
   const flow = reading.flow.find((one) => one.type === type)
   const depth = boundedDepth(reading, type)
   const parts = reading.depth.filter((part) => part.type === type)
-  const share = (n: number | undefined): number | null => (flow && flow.ended5m > 0 ? (n ?? 0) / flow.ended5m : null)
+  const share = (n: number | undefined): number | null =>
+    flow && flow.ended5m > 0 ? sayableRate((n ?? 0) / flow.ended5m, flow.ended5m) : null
   return {
     type,
     depth: depth.value,
@@ -50,6 +53,7 @@ function rowOf(
     oldestMs: reading.oldest.find((one) => one.type === type)?.ageMs ?? null,
     in1m: flow?.submitted1m ?? null,
     out1m: flow?.finished1m ?? null,
+    ended5m: flow?.ended5m ?? null,
     failureRate: share(flow?.failed5m),
     failed5m: flow?.failed5m ?? null,
     retryRate: share(flow?.retried5m),

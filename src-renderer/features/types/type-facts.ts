@@ -1,6 +1,6 @@
 import {
-  isFailureHigh,
   isHeldBack,
+  sayableRate,
   troubleOf,
   workerAliveMs,
   type EndedAttempt,
@@ -31,7 +31,7 @@ export function typeNumbers(reading: QueueReading, type: string, limits: QueueLi
   const oldest = reading.oldest.find((one) => one.type === type) ?? null
   const flow = reading.flow.find((one) => one.type === type) ?? null
   const ended = flow?.ended5m ?? 0
-  const failureRate = flow && ended > 0 ? flow.failed5m / ended : null
+  const failureRate = flow && ended > 0 ? sayableRate(flow.failed5m / ended, ended) : null
   return {
     depth: boundedDepth(reading, type),
     running: inStates('RUNNING', 'CANCEL_REQUESTED'),
@@ -40,7 +40,7 @@ export function typeNumbers(reading: QueueReading, type: string, limits: QueueLi
     oldestHigh: (oldest?.ageMs ?? 0) > limits.oldestMs,
     flow,
     failureRate,
-    failureHigh: isFailureHigh({ ended, failureRate }, limits)
+    failureHigh: (failureRate ?? 0) > limits.failureRate
   }
 }
 

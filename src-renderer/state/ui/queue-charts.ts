@@ -1,15 +1,20 @@
 import type { MetricName, QueueLimits } from '@contract'
-import { pointsOf, type SeriesRing } from '@/state/series-ring.ts'
+import { pointsOf, type SeriesRing } from '../series-ring.ts'
 import type { ChartLine, ChartThreshold } from '@/shared/charts/chart-option.ts'
 import { briefDuration, decade, isWide } from '@/shared/charts/latency-scale.ts'
 import { count, duration, percent, shortCount, shortDuration } from '@/shared/format/format.ts'
 import { limitText } from '@/shared/format/signal.ts'
-import { series as dataColours, taskState, type ThemeName } from '@/shared/theme/tokens.ts'
+import { palette, series as dataColours, taskState, type ThemeName } from '@/shared/theme/tokens.ts'
 import type { Readout } from '@/shared/ui/Panel.vue'
 
-/** One chart of a type's page, ready to be drawn. */
-export interface TypeChart {
-  /** `types.chart.KEY` in the i18n files. */
+export interface ChartNote {
+  readonly text: string
+  readonly tone: 'bad' | 'plain'
+}
+
+/** One chart of a queue or of one type, ready to be drawn. */
+export interface QueueChart {
+  /** `charts.title.KEY` in the i18n files. */
   readonly key: 'depth' | 'throughput' | 'oldest' | 'rates' | 'pickup' | 'duration'
   readonly lines: readonly ChartLine[]
   readonly readouts: readonly Readout[]
@@ -17,109 +22,211 @@ export interface TypeChart {
   readonly axisFormat: (value: number) => string
   readonly threshold?: ChartThreshold
   readonly log: boolean
+  readonly note?: ChartNote
 }
 
-export interface TypeChartsInput {
+/** The same hours of an earlier time, moved here, and how their lines and readouts are called. */
+export interface Earlier {
+  readonly ring: SeriesRing
+  readonly name: string
+  readonly shortName: string
+}
+
+export interface QueueChartsInput {
   readonly ring: SeriesRing | null
+  /** '' is the whole queue. */
   readonly type: string
   readonly theme: ThemeName
   readonly limits: QueueLimits
-  /** The column that headers read out. */
-  readonly shown: number
-  readonly t: (key: string) => string
+  /** The moment that headers read out. */
+  readonly at: number
+  readonly t: (key: string, named?: Record<string, unknown>) => string
+  readonly earlier: Earlier | null
 }
 
-const ranks = ['p50', 'p95', 'p99'] as const
+/** Index of the time that is nearest to `at`; -1 without times. */
+function nearestTo(at: number, times: readonly number[]): number {
+  const distance = (i: number): number => Math.abs((times[i] ?? Infinity) - at)
+  return times.reduce((nearest, _time, i) => (nearest === -1 || distance(i) < distance(nearest) ? i : nearest), -1)
+}
 
-/** The six charts of the Overview, of one type. */
-export function typeCharts({ ring, type, theme, limits, shown, t }: TypeChartsInput): TypeChart[] {
-  const colours = dataColours[theme]
-  const stateColour = (state: keyof typeof taskState): string => taskState[state][theme]
-  const points = (metric: MetricName): ChartLine['data'] => pointsOf(ring, metric, type)
-  const valueAt = (metric: MetricName): number | null => points(metric)[shown]?.[1] ?? null
-  const line = (metric: MetricName, name: string, colour: string, more: Partial<ChartLine> = {}): ChartLine => ({
-    name,
-    colour,
-    data: points(metric),
-    ...more
-  })
+/** What the charts are made of. */
+class Parts {
+  readonly input: QueueChartsInput
+  readonly colours: (typeof dataColours)[ThemeName]
+  private readonly shown: number
+  private readonly shownEarlier: number
 
+  constructor(input: QueueChartsInput) {
+    this.input = input
+    this.colours = dataColours[input.theme]
+    this.shown = nearestTo(input.at, input.ring?.times ?? [])
+    this.shownEarlier = nearestTo(input.at, input.earlier?.ring.times ?? [])
+  }
+
+  points(metric: MetricName): ChartLine['data'] {
+    return pointsOf(this.input.ring, metric, this.input.type)
+  }
+
+  valueAt(metric: MetricName): number | null {
+    return this.points(metric)[this.shown]?.[1] ?? null
+  }
+
+  stateColour(state: keyof typeof taskState): string {
+    return taskState[state][this.input.theme]
+  }
+
+  line(metric: MetricName, name: string, colour: string, more: Partial<ChartLine> = {}): ChartLine {
+    return { name, colour, data: this.points(metric), ...more }
+  }
+
+  /** The earlier values as a dashed line; none while nothing is compared. */
+  before(metric: MetricName): ChartLine[] {
+    const { earlier, type } = this.input
+    if (!earlier) return []
+    const data = pointsOf(earlier.ring, metric, type)
+    return [{ name: earlier.name, colour: this.earlierColour, data, earlier: true }]
+  }
+
+  beforeReadout(metric: MetricName, format: (value: number | null) => string): Readout[] {
+    const { earlier, type } = this.input
+    if (!earlier) return []
+    const value = pointsOf(earlier.ring, metric, type)[this.shownEarlier]?.[1] ?? null
+    return [{ name: earlier.shortName, value: format(value), colour: this.earlierColour }]
+  }
+
+  private get earlierColour(): string {
+    return palette[this.input.theme].textMuted
+  }
+}
+
+/** The six charts. */
+export function queueCharts(input: QueueChartsInput): QueueChart[] {
+  const parts = new Parts(input)
+  return [
+    ...[depthChart(parts), throughputChart(parts), oldestChart(parts), ratesChart(parts)],
+    ...[percentileChart(parts, 'pickup'), percentileChart(parts, 'duration')]
+  ]
+}
+
+/** Waiting ones on top of the running; the rare states only when there are any. */
+function depthChart(parts: Parts): QueueChart {
+  const { t } = parts.input
   const rare = (['PAUSED', 'CREATED'] as const).filter((state) =>
-    points(`depth.${state}`).some(([, value]) => (value ?? 0) > 0)
+    parts.points(`depth.${state}`).some(([, value]) => (value ?? 0) > 0)
   )
-  const states = ['RUNNING', 'QUEUED', 'RETRY_WAIT', ...rare] as const
-  const depth: TypeChart = {
+  const stacked = ['RUNNING', 'QUEUED', 'RETRY_WAIT', ...rare] as const
+  const read = ['QUEUED', 'RETRY_WAIT', 'RUNNING', ...rare] as const
+  const area = { area: true, stack: true, width: 1 }
+  return {
     key: 'depth',
-    lines: states.map((state) =>
-      line(`depth.${state}`, t(`states.${state}`), stateColour(state), { area: true, stack: true, width: 1 })
-    ),
-    readouts: states.map((state) => ({
-      name: state === 'RETRY_WAIT' ? t('types.retryWait') : t(`states.${state}`),
-      value: shortCount(valueAt(`depth.${state}`)),
-      colour: stateColour(state)
+    lines: [
+      ...stacked.map((state) => parts.line(`depth.${state}`, t(`states.${state}`), parts.stateColour(state), area)),
+      ...parts.before('depth')
+    ],
+    readouts: read.map((state) => ({
+      name: state === 'RETRY_WAIT' ? t('charts.retryWait') : t(`states.${state}`),
+      value: shortCount(parts.valueAt(`depth.${state}`)),
+      colour: parts.stateColour(state)
     })),
     unit: 'count',
     axisFormat: shortCount,
     log: false
   }
-  const lags = (valueAt('out1m') ?? 0) < 0.8 * (valueAt('in1m') ?? 0)
-  const throughput: TypeChart = {
+}
+
+function throughputChart(parts: Parts): QueueChart {
+  const { colours } = parts
+  const { t } = parts.input
+  const [arrived, left] = [parts.valueAt('in1m'), parts.valueAt('out1m')]
+  const lags = (left ?? 0) < 0.8 * (arrived ?? 0)
+  return {
     key: 'throughput',
-    lines: [line('in1m', t('types.in'), colours.in), line('out1m', t('types.out'), colours.out, { area: true })],
+    lines: [
+      parts.line('in1m', t('charts.in'), colours.in),
+      parts.line('out1m', t('charts.out'), colours.out, { area: true }),
+      ...parts.before('out1m')
+    ],
     readouts: [
-      { name: t('types.in'), value: count(valueAt('in1m')), colour: colours.in },
-      { name: t('types.out'), value: count(valueAt('out1m')), colour: colours.out, tone: lags ? 'bad' : 'plain' }
+      ...parts.beforeReadout('out1m', count),
+      { name: t('charts.in'), value: count(arrived), colour: colours.in },
+      { name: t('charts.out'), value: count(left), colour: colours.out, tone: lags ? 'bad' : 'plain' }
     ],
     unit: 'count',
     axisFormat: shortCount,
     log: false
   }
-  const late = (valueAt('oldestMs') ?? 0) > limits.oldestMs
-  const oldest: TypeChart = {
+}
+
+function oldestChart(parts: Parts): QueueChart {
+  const { t, limits } = parts.input
+  const value = parts.valueAt('oldestMs')
+  const late = (value ?? 0) > limits.oldestMs
+  return {
     key: 'oldest',
-    lines: [line('oldestMs', t('types.oldest'), stateColour(late ? 'FAILED' : 'QUEUED'), { area: true })],
-    readouts: [{ name: '', value: duration(valueAt('oldestMs')), tone: late ? 'bad' : 'plain' }],
+    lines: [
+      parts.line('oldestMs', t('charts.oldest'), parts.stateColour(late ? 'FAILED' : 'QUEUED'), { area: true }),
+      ...parts.before('oldestMs')
+    ],
+    readouts: [
+      ...parts.beforeReadout('oldestMs', duration),
+      { name: '', value: duration(value), tone: late ? 'bad' : 'plain' }
+    ],
     unit: 'ms',
     axisFormat: shortDuration,
     threshold: { value: limits.oldestMs, label: limitText('oldestMs', limits.oldestMs) },
     log: false
   }
-  const fails = (valueAt('failureRate') ?? 0) > limits.failureRate
-  const rates: TypeChart = {
+}
+
+function ratesChart(parts: Parts): QueueChart {
+  const { t, limits } = parts.input
+  const [failed, retried, ended] = [
+    parts.valueAt('failureRate'),
+    parts.valueAt('retryRate'),
+    parts.valueAt('ended5m') ?? 0
+  ]
+  const tooFew = ended > 0 && (failed === null || retried === null)
+  return {
     key: 'rates',
     lines: [
-      line('failureRate', t('types.failed'), stateColour('FAILED'), { width: 2 }),
-      line('retryRate', t('types.retried'), stateColour('RETRY_WAIT'))
+      parts.line('failureRate', t('charts.failed'), parts.stateColour('FAILED'), { width: 2 }),
+      parts.line('retryRate', t('charts.retried'), parts.stateColour('RETRY_WAIT')),
+      ...parts.before('failureRate')
     ],
     readouts: [
+      ...parts.beforeReadout('failureRate', (value) => percent(value)),
       {
-        name: t('types.failed'),
-        value: percent(valueAt('failureRate')),
-        colour: stateColour('FAILED'),
-        tone: fails ? 'bad' : 'plain'
+        name: t('charts.failed'),
+        value: percent(failed),
+        colour: parts.stateColour('FAILED'),
+        tone: (failed ?? 0) > limits.failureRate ? 'bad' : 'plain'
       },
-      { name: t('types.retried'), value: percent(valueAt('retryRate')), colour: stateColour('RETRY_WAIT') }
+      { name: t('charts.retried'), value: percent(retried), colour: parts.stateColour('RETRY_WAIT') }
     ],
     unit: 'plain',
     axisFormat: (value) => percent(value, 0),
     threshold: { value: limits.failureRate, label: limitText('failureRate', limits.failureRate) },
-    log: false
+    log: false,
+    ...(tooFew ? { note: { text: t('charts.tooFew', { ended: count(ended) }), tone: 'plain' } } : {})
   }
-  const percentiles = (key: 'pickup' | 'duration'): TypeChart => {
-    const lines = ranks.map((rank) => line(`${key}.${rank}`, rank, colours[rank]))
-    const log = isWide(lines)
-    return {
-      key,
-      lines,
-      readouts: ranks.map((rank) => ({
-        name: rank,
-        value: briefDuration(valueAt(`${key}.${rank}`)),
-        colour: colours[rank]
-      })),
-      unit: 'ms',
-      axisFormat: log ? decade : shortDuration,
-      log
-    }
+}
+
+const ranks = ['p50', 'p95', 'p99'] as const
+
+function percentileChart(parts: Parts, key: 'pickup' | 'duration'): QueueChart {
+  const lines = ranks.map((rank) => parts.line(`${key}.${rank}`, rank, parts.colours[rank]))
+  const log = isWide(lines)
+  return {
+    key,
+    lines: [...lines, ...parts.before(`${key}.p95`)],
+    readouts: ranks.map((rank) => ({
+      name: rank,
+      value: briefDuration(parts.valueAt(`${key}.${rank}`)),
+      colour: parts.colours[rank]
+    })),
+    unit: 'ms',
+    axisFormat: log ? decade : shortDuration,
+    log
   }
-  return [depth, throughput, oldest, rates, percentiles('pickup'), percentiles('duration')]
 }
