@@ -1,18 +1,7 @@
 import { defaultRules, signalValue } from '../../alerting/index.ts'
-import type { AlertSignal, Point } from '../../kernel/index.ts'
+import type { Point } from '../../kernel/index.ts'
+import { standing } from './standing.ts'
 import type { Trouble } from './status-report.ts'
-
-/**
- * Figures that mean trouble in a single reading, because they hold time themselves: an age, a share of 5 minutes, a silence. The others
- * (a full pool, growth, no end for a minute) are daily life unless they last, which one reading cannot tell.
- */
-export const standing: readonly AlertSignal[] = [
-  'oldestMs',
-  'failureRate',
-  'workersSilent',
-  'schedulesLate',
-  'databaseUse'
-]
 
 /** One reading against the thresholds that a connection's alert rules begin with. */
 export function judgeByDefaults(points: readonly Point[]): Trouble[] {

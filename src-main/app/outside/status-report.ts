@@ -19,9 +19,9 @@ import {
   type QueueTrouble
 } from '../../kernel/index.ts'
 import { linkText } from './diary.ts'
-import { standing } from './judge-by-defaults.ts'
 import { leastAccurate } from './least-accurate.ts'
 import { hasFigures, type SeenQueue } from './seen-queue.ts'
+import { standing } from './standing.ts'
 
 /** A figure over its threshold. Values have the unit of the signal: milliseconds, fractions, or a count. */
 export const trouble = z.object({
