@@ -101,7 +101,9 @@ describe('AlertsPage', () => {
     expect(threshold.element.value).toMatch(/10.%/)
     await button('Save').trigger('click')
     await flushPromises()
-    expect(callsOf('alerts.saveRule').at(-1)).toMatchObject({ rule: { above: 0.1, clearAt: 0.08 } })
+    expect(callsOf('alerts.saveRule')).toHaveLength(1)
+    expect(callsOf('alerts.removeRule')).toEqual([{ connectionId: 'clinic-main', ruleId: 'failureRate' }])
+    expect(threshold.element.value).toMatch(/10.%/)
     expect(offered()).toBe(false)
   })
 
