@@ -52,8 +52,7 @@ export function neededPackages(names) {
 }
 
 /** Installs what the named groups still need. */
-export async function ensureSystemPackages(names) {
-  const packages = neededPackages(names)
+export async function ensureSystemPackages(names, packages = neededPackages(names)) {
   if (packages.length === 0) return
   say(`Installing system packages: ${packages.join(' ')} ...`)
   await aptInstall([...aptCommand, ...packages])

@@ -61,9 +61,9 @@ await runCommand(async () => {
 })
 
 async function testAll(chosen) {
-  const packages = [...new Set(chosen.flatMap((check) => check.packages ?? []))]
-  neededPackages(packages) // what only somebody else can install is said before anything is fetched
-  await allToTheirEnd([ensureSystemPackages(packages), ensureDependencies()])
+  const groups = [...new Set(chosen.flatMap((check) => check.packages ?? []))]
+  const packages = neededPackages(groups) // what only somebody else can install is said before anything is fetched
+  await allToTheirEnd([ensureSystemPackages(groups, packages), ensureDependencies()])
   if (chosen.some((check) => check.name === 'e2e')) electronForTests().catch(() => {}) // meanwhile; the check itself reports it
   const results = new Map()
   const performAll = async (some) => {
