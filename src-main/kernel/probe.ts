@@ -9,10 +9,12 @@ import type { SqlRow, SqlValue } from './sql.ts'
 /** The figures of a reading. Each may be held back alone; `limits` of the reading then names it. */
 export const probeNames = [
   'depth',
+  'depthByType',
   'oldest',
   'submitted',
   'finished',
   'ended',
+  'retries',
   'durations',
   'workers',
   'schedules',

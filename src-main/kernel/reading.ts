@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { taskId, taskState } from './task.ts'
+import { taskState } from './task.ts'
 
 /** What another process may ask a worker for: to claim nothing more and finish what runs; to stop, with its grace. */
 export const workerRequest = z.enum(['QUIET', 'STOP'])
@@ -75,10 +75,15 @@ export type ServerLoad = z.infer<typeof serverLoad>
 /** A figure that the cost guard did not let through as asked, and what would help. */
 export const probeLimit = z.object({
   probe: z.string(),
-  /** Over the limit of time; a plan that reads too much; the budget is spent; the account may not; the server is slow. */
-  reason: z.enum(['timeout', 'plan', 'budget', 'rights', 'slow']),
+  /**
+   * Over the limit of time; a plan that reads too much; the budget is spent; the account may not; the server is slow; a table that is not
+   * ours does not say.
+   */
+  reason: z.enum(['timeout', 'plan', 'budget', 'rights', 'slow', 'schema']),
   /** The index that would make it exact, as SQL; null when an index is not what is missing. */
-  index: z.string().nullable()
+  index: z.string().nullable(),
+  /** Of `schema`: what the table lacks, in words. */
+  why: z.string().optional()
 })
 export type ProbeLimit = z.infer<typeof probeLimit>
 
@@ -94,8 +99,8 @@ export const queueReading = z.object({
       /** Left out: exact. */ accuracy: accuracy.optional()
     })
   ),
-  /** Due and not yet claimed, the longest first, one per type. Age counts from when it became due. */
-  oldest: z.array(z.object({ type: z.string(), taskId, ageMs: z.number() })),
+  /** Due and not yet claimed, the longest first, one per type. Age counts from when it became due. In a table that is not ours an id may be any text. */
+  oldest: z.array(z.object({ type: z.string(), taskId: z.string(), ageMs: z.number() })),
   flow: z.array(typeFlow),
   /** Over all types. */
   duration: percentiles.nullable(),

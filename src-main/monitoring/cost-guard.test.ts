@@ -42,7 +42,7 @@ class ScriptedServer {
   private answer(sql: string): SqlRow[] {
     if (sql.startsWith('SELECT NOW'))
       return [{ now: '2026-11-30 02:00:00.000000', session: this.session, most_sessions: 151 }]
-    if (sql.includes('information_schema')) return [{ name: 'task', estimate: String(this.tableRows) }]
+    if (sql.includes('information_schema')) return [{ probed: 'task', estimate: String(this.tableRows) }]
     if (sql.startsWith('EXPLAIN')) return this.plans.get(sql.slice(explain('').length)) ?? [cheapStep]
     if (!sql.startsWith('SHOW')) return [{ n: 1 }]
     return [

@@ -37,7 +37,7 @@ export class PlanBook {
     const known = this.verdicts.get(probe.sql)
     if (known?.isCheap && rows < Math.max(smallestRows, known.rows) * growth) return true
     if (known && !known.isCheap && now - known.at < refusedForMs) return false
-    const isCheap = isCheapPlan(await run(explain(probe.sql), values))
+    const isCheap = isCheapPlan(await run(explain(probe.sql), values), rows)
     this.verdicts.set(probe.sql, { isCheap, rows, at: now })
     return isCheap
   }
@@ -52,12 +52,22 @@ export class PlanBook {
   private async readSizes(run: RunStatement): Promise<void> {
     const tables = [...this.sizes.keys()]
     this.sizesAt = this.clock.monotonic()
-    for (const row of await run(tableSizes(tables.length), tables)) {
-      this.sizes.set(String(row['name']), Number(row['estimate'] ?? 0))
+    const values = tables.flatMap((table) => [table, ...placeOf(table)])
+    for (const row of await run(tableSizes(tables.length), values)) {
+      this.sizes.set(String(row['probed']), Number(row['estimate'] ?? 0))
     }
   }
 }
 
-const tableSizes = (count: number): string => `
-SELECT table_name AS name, table_rows AS estimate FROM information_schema.tables
-WHERE table_schema = DATABASE() AND table_name IN (${Array.from({ length: count }, () => '?').join(', ')})`
+/** Schema (null is the session's) and name: a table of a probe may be `schema.table`. */
+const placeOf = (table: string): [string | null, string] => {
+  const dot = table.indexOf('.')
+  return [dot < 0 ? null : table.slice(0, dot), table.slice(dot + 1)]
+}
+
+/** Under the name that the probe gives it: some servers fold case. */
+const tableSizes = (count: number): string => Array.from({ length: count }, () => tableSize).join(' UNION ALL ')
+
+const tableSize = `
+SELECT ? AS probed, table_rows AS estimate FROM information_schema.tables
+WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?`

@@ -102,6 +102,7 @@ describe('points of a reading', () => {
     ['submitted', ['in1m']],
     ['finished', ['out1m']],
     ['ended', ['failureRate', 'retryRate', 'recovered5m', 'ended5m']],
+    ['retries', ['retryRate', 'recovered5m']],
     ['durations', ['duration.p50', 'pickup.p99']],
     ['workers', ['workersAlive', 'workersKnown', 'poolUse']]
   ])('has no zero in place of what the cost guard held back: %s', (probe, metrics) => {

@@ -49,32 +49,29 @@ export function withTypes(reading: QueueReading, points: readonly Point[], types
 }
 
 const letThrough = (reading: QueueReading, points: readonly Point[]): Point[] =>
-  points.filter(({ metric }) => {
-    const probe = probeOf(metric)
-    return probe === undefined || !isHeldBack(reading, probe)
-  })
+  points.filter(({ metric }) => !probesOf(metric).some((probe) => isHeldBack(reading, probe)))
 
-/** Whose figures a series is made of; undefined when it has no point anyway without them. */
-function probeOf(metric: MetricName): ProbeName | undefined {
+/** Whose figures a series is made of; none when it has no point anyway without them. */
+function probesOf(metric: MetricName): readonly ProbeName[] {
   const [family] = metric.split('.')
-  if (family === 'depth') return 'depth'
-  if (family === 'duration' || family === 'pickup') return 'durations'
-  return probes[metric]
+  if (family === 'depth') return ['depth']
+  if (family === 'duration' || family === 'pickup') return ['durations']
+  return probes[metric] ?? []
 }
 
-const probes: { readonly [metric in MetricName]?: ProbeName } = {
-  oldestMs: 'oldest',
-  in1m: 'submitted',
-  out1m: 'finished',
-  failureRate: 'ended',
-  retryRate: 'ended',
-  recovered5m: 'ended',
-  ended5m: 'ended',
-  workersAlive: 'workers',
-  workersKnown: 'workers',
-  poolUse: 'workers',
-  claimP95: 'workers',
-  schedulesLate: 'schedules'
+const probes: { readonly [metric in MetricName]?: readonly ProbeName[] } = {
+  oldestMs: ['oldest'],
+  in1m: ['submitted'],
+  out1m: ['finished'],
+  failureRate: ['ended'],
+  retryRate: ['ended', 'retries'],
+  recovered5m: ['ended', 'retries'],
+  ended5m: ['ended'],
+  workersAlive: ['workers'],
+  workersKnown: ['workers'],
+  poolUse: ['workers'],
+  claimP95: ['workers'],
+  schedulesLate: ['schedules']
 }
 
 const point = (metric: MetricName, type: string, value: number): Point => ({ metric, type, value })

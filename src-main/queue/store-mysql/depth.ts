@@ -1,5 +1,12 @@
-import type { Probe, ProbeRound, QueueReading, SqlRow, SqlValue, TaskState } from '../../kernel/index.ts'
-import { DepthSum } from '../reading-figures.ts'
+import {
+  DepthSum,
+  type Probe,
+  type ProbeRound,
+  type QueueReading,
+  type SqlRow,
+  type SqlValue,
+  type TaskState
+} from '../../kernel/index.ts'
 import * as probes from './probes.ts'
 import { count, epochMs, text, utcText } from './row-values.ts'
 import { chunksOf, paddedLength } from './statement-text.ts'

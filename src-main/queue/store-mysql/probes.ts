@@ -1,5 +1,5 @@
-import { taskLimits, type Probe, type ProbeName } from '../../kernel/index.ts'
-import { latencySampleSize, mostFlowRows } from '../reading-figures.ts'
+import { mostFlowRows, taskLimits, type Probe, type ProbeName } from '../../kernel/index.ts'
+import { latencySampleSize } from '../reading-figures.ts'
 import { perLength } from './statement-text.ts'
 import { newestWorkers } from './workers.ts'
 

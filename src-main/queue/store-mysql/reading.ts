@@ -1,5 +1,5 @@
-import type { ProbeGuard, ProbeRound, QueueReading, SqlRow, SqlValue } from '../../kernel/index.ts'
-import { flowOf, latenciesOf, type AttemptSample, type FlowCount } from '../reading-figures.ts'
+import type { FlowCount, ProbeGuard, ProbeRound, QueueReading, SqlRow, SqlValue } from '../../kernel/index.ts'
+import { flowOf, latenciesOf, type AttemptSample } from '../reading-figures.ts'
 import { findGroups, isClaimable, mostGroups, padded, readDepth, type Depth } from './depth.ts'
 import * as probes from './probes.ts'
 import { count, countOrNull, text, time } from './row-values.ts'

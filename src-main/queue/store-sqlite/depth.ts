@@ -1,5 +1,4 @@
-import type { ProbeLimit, QueueReading, TaskState } from '../../kernel/index.ts'
-import { DepthSum } from '../reading-figures.ts'
+import { DepthSum, type ProbeLimit, type QueueReading, type TaskState } from '../../kernel/index.ts'
 import type { Session } from './queue-file.ts'
 
 /** Types and states that are looked at. */

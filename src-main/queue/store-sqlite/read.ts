@@ -1,13 +1,5 @@
-import { taskLimits, type Clock, type QueueReading } from '../../kernel/index.ts'
-import {
-  flowOf,
-  latenciesOf,
-  latencySampleSize,
-  mostFlowRows,
-  type AttemptSample,
-  type FlowCount,
-  type FlowRows
-} from '../reading-figures.ts'
+import { mostFlowRows, taskLimits, type Clock, type FlowCount, type QueueReading } from '../../kernel/index.ts'
+import { flowOf, latenciesOf, latencySampleSize, type AttemptSample, type FlowRows } from '../reading-figures.ts'
 import { readDepth } from './depth.ts'
 import type { QueueFile, Session } from './queue-file.ts'
 import { isWaiting } from './states.ts'
