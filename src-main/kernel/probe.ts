@@ -31,6 +31,8 @@ export interface Probe {
   readonly tables: readonly string[]
   /** The index that makes it cheap, as SQL; null when none would. */
   readonly index: string | null
+  /** All that it reads is in `index`. A plan that looks rows up uses another one, and reads on past rows that do not fit, whatever its LIMIT. */
+  readonly readsIndexOnly?: boolean
 }
 
 /** What a round came to. */

@@ -37,7 +37,10 @@ export class PlanBook {
     const known = this.verdicts.get(probe.sql)
     if (known?.isCheap && rows < Math.max(smallestRows, known.rows) * growth) return true
     if (known && !known.isCheap && now - known.at < refusedForMs) return false
-    const isCheap = isCheapPlan(await run(explain(probe.sql), values), rows)
+    const isCheap = isCheapPlan(await run(explain(probe.sql), values), {
+      tableRows: rows,
+      readsIndexOnly: probe.readsIndexOnly
+    })
     this.verdicts.set(probe.sql, { isCheap, rows, at: now })
     return isCheap
   }

@@ -14,37 +14,58 @@ const step = (more: Record<string, string | number | null>) => ({
 
 describe('a plan', () => {
   it('that reads a range of an index in its order is cheap, however long the range', () => {
-    expect(isCheapPlan([step({})], 0)).toBe(true)
+    expect(isCheapPlan([step({})], { tableRows: 0 })).toBe(true)
   })
 
   it.each(['ALL', 'index'])('that reads all of a table (%s) is dear, unless the table is small', (type) => {
-    expect(isCheapPlan([step({ type, rows: smallTable + 1 })], 0)).toBe(false)
-    expect(isCheapPlan([step({ type, rows: smallTable })], 0)).toBe(true)
+    expect(isCheapPlan([step({ type, rows: smallTable + 1 })], { tableRows: 0 })).toBe(false)
+    expect(isCheapPlan([step({ type, rows: smallTable })], { tableRows: 0 })).toBe(true)
   })
 
   it.each(['Using where; Using filesort', 'Using index; Using temporary'])('that sorts much is dear: %s', (Extra) => {
-    expect(isCheapPlan([step({ Extra, rows: mostSorted + 1 })], 0)).toBe(false)
-    expect(isCheapPlan([step({ Extra, rows: mostSorted })], 0)).toBe(true)
+    expect(isCheapPlan([step({ Extra, rows: mostSorted + 1 })], { tableRows: 0 })).toBe(false)
+    expect(isCheapPlan([step({ Extra, rows: mostSorted })], { tableRows: 0 })).toBe(true)
   })
 
   it('that walks along an index for rows that fit is as dear as the table is large, though few are expected', () => {
     const walk = step({ type: 'index', rows: 1, Extra: 'Using where' })
-    expect(isCheapPlan([walk], smallTable + 1)).toBe(false)
-    expect(isCheapPlan([walk], smallTable)).toBe(true)
-    expect(isCheapPlan([step({ type: 'index', rows: 1, Extra: 'Using index' })], smallTable + 1)).toBe(true)
+    expect(isCheapPlan([walk], { tableRows: smallTable + 1 })).toBe(false)
+    expect(isCheapPlan([walk], { tableRows: smallTable })).toBe(true)
+    expect(isCheapPlan([step({ type: 'index', rows: 1, Extra: 'Using index' })], { tableRows: smallTable + 1 })).toBe(
+      true
+    )
   })
 
   it('may sort what a LIMIT inside of it has bounded', () => {
     const outer = step({ table: '<derived2>', type: 'ALL', rows: 2_000_000, Extra: 'Using temporary; Using filesort' })
-    expect(isCheapPlan([outer, step({})], 0)).toBe(true)
+    expect(isCheapPlan([outer, step({})], { tableRows: 0 })).toBe(true)
+  })
+
+  it('may sort so much in all its steps together', () => {
+    const sorting = step({ rows: mostSorted / 2 + 1, Extra: 'Using where; Using filesort' })
+    expect(isCheapPlan([sorting], { tableRows: 0 })).toBe(true)
+    expect(isCheapPlan([sorting, sorting], { tableRows: 0 })).toBe(false)
+  })
+
+  it.each([
+    ['Using where; Using index', true],
+    ['Using where', false],
+    ['Using index condition; Using where', false]
+  ])('of a probe that needs no more than its index is cheap when it reads no more: %s', (Extra, isCheap) => {
+    const plan = [step({ Extra })]
+    expect(isCheapPlan(plan, { tableRows: smallTable + 1, readsIndexOnly: true })).toBe(isCheap)
+    expect(isCheapPlan(plan, { tableRows: smallTable, readsIndexOnly: true })).toBe(true)
+    expect(isCheapPlan(plan, { tableRows: smallTable + 1 })).toBe(true)
   })
 
   it('is as dear as its dearest step', () => {
-    expect(isCheapPlan([step({}), step({ type: 'ALL' })], 0)).toBe(false)
+    expect(isCheapPlan([step({}), step({ type: 'ALL' })], { tableRows: 0 })).toBe(false)
   })
 
   it('that reads nothing is cheap', () => {
-    expect(isCheapPlan([step({ table: null, type: null, rows: null, Extra: 'Impossible WHERE' })], 0)).toBe(true)
+    expect(
+      isCheapPlan([step({ table: null, type: null, rows: null, Extra: 'Impossible WHERE' })], { tableRows: 0 })
+    ).toBe(true)
   })
 
   it('tells how many rows each table is expected to give, in order', () => {

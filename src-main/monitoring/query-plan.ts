@@ -5,24 +5,38 @@ export const smallTable = 20_000
 /** Rows that may be sorted, or put aside, for one probe. */
 export const mostSorted = 50_000
 
+export interface Planned {
+  /** Of the largest table. */
+  readonly tableRows: number
+  /** See `Probe`. */
+  readonly readsIndexOnly?: boolean | undefined
+}
+
 /**
  * Whether a plan (the rows of EXPLAIN, of either flavour) costs no more than a bounded look into indexes: no table is read from its
- * beginning to its end, and nothing that is not bounded is sorted. A derived table is bounded by the LIMIT inside of it. `tableRows` is the size
- * of the largest table: who walks along an index until enough rows fit the condition may walk to its end, whatever the server expects.
+ * beginning to its end, and nothing that is not bounded is sorted. A derived table is bounded by the LIMIT inside of it. Who walks along an index
+ * until enough rows fit the condition may walk to its end, whatever the server expects.
  */
-export const isCheapPlan = (plan: readonly SqlRow[], tableRows: number): boolean =>
-  tablesOf(plan).every((step) => isCheap(step, tableRows))
+export function isCheapPlan(plan: readonly SqlRow[], { tableRows, readsIndexOnly = false }: Planned): boolean {
+  const steps = tablesOf(plan)
+  const sorted = steps.reduce((sum, step) => (sorts(step) ? sum + rowsOf(step) : sum), 0)
+  if (sorted > mostSorted || steps.some((step) => walkedRows(step, tableRows) > smallTable)) return false
+  return !readsIndexOnly || tableRows <= smallTable || steps.every(isCovered)
+}
 
 /** Rows that the server expects to read, table by table in the plan's order. */
 export const expectedRowsOf = (plan: readonly SqlRow[]): number[] => tablesOf(plan).map(rowsOf)
 
-function isCheap(step: SqlRow, tableRows: number): boolean {
-  const rows = rowsOf(step)
-  const [reads, extra] = [String(step['type']), String(step['Extra'])]
-  const walked = /using where/i.test(extra) ? Math.max(rows, tableRows) : rows
-  if ((reads === 'ALL' || reads === 'index') && walked > smallTable) return false
-  return !(/filesort|temporary/i.test(extra) && rows > mostSorted)
+/** Read from a table's or an index's beginning to its end. */
+function walkedRows(step: SqlRow, tableRows: number): number {
+  const reads = String(step['type'])
+  if (reads !== 'ALL' && reads !== 'index') return 0
+  return /using where/i.test(extraOf(step)) ? Math.max(rowsOf(step), tableRows) : rowsOf(step)
 }
+
+const sorts = (step: SqlRow): boolean => /filesort|temporary/i.test(extraOf(step))
+const isCovered = (step: SqlRow): boolean => /using index(?! condition)/i.test(extraOf(step))
+const extraOf = (step: SqlRow): string => String(step['Extra'])
 
 /** The steps that read a table of the database. */
 const tablesOf = (plan: readonly SqlRow[]): SqlRow[] =>

@@ -1,0 +1,6 @@
+export { parseProfile, typeColumn, type TableProfile } from './profile.ts'
+export { compileProfile, mostCounted, type BoundProbe, type CompiledProfile, type SliceProbes } from './compile.ts'
+export type { FlowProbe } from './compile-flow.ts'
+export { columnsProbe, columnsProbeValues, requireColumns } from './column-check.ts'
+export { decodeTime } from './time-encoding.ts'
+export { unknownFigures } from './unknown-figures.ts'
