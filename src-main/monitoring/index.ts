@@ -1,3 +1,4 @@
+export { createForeignReader } from './foreign/foreign-reading.ts'
 export { createCostGuard, probeLimits, type CostGuardOptions } from './cost-guard.ts'
 export { pointsOf, withTypes } from './points.ts'
 export { createSampler } from './sampler.ts'
