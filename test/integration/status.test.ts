@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import mysql from 'mysql2/promise'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { ConnectionStore } from '../../src-main/connections/index.ts'
 import { newTask, systemClock } from '../../src-main/kernel/index.ts'
 import { openSqliteStore } from '../../src-main/queue/store-sqlite/index.ts'
 import { statusReport, type StatusReport } from '../../src-main/app/outside/status-report.ts'
+import { tenThousand } from '../bench/numbers.ts'
+import { thesisTable } from '../support/foreign-table.ts'
 import { createTestDatabase } from '../support/mariadb.ts'
 import { openTestQueue } from '../support/open-queue.ts'
 import { newDataDir, startApp } from './app-under-test.ts'
@@ -210,5 +213,76 @@ describe('taskdeck status of a queue on a server', () => {
     const ended = await status(['--data', dataDir, '--connection', 'Orders', '--timeout', '1'], passwordOf(url))
     expect(ended.code).toBe(2)
     expect(ended.stderr).toContain('No answer within 1 s')
+  })
+})
+
+describe('taskdeck status of a table that is not ours', () => {
+  async function jobs(): Promise<{ url: string; run: (sql: string) => Promise<unknown> }> {
+    const database = await createTestDatabase(inject('mariadbUrl'), 'status')
+    onTestFinished(() => database.drop())
+    const owner = await mysql.createConnection(database.url)
+    onTestFinished(() => owner.end())
+    await owner.query(thesisTable)
+    return { url: database.url, run: (sql) => owner.query(sql) }
+  }
+  const profile = join(root, 'resources/profiles/thesis-run-task.json')
+  const insert = (status: string, secondsAgo: number): string =>
+    `INSERT INTO thesis_run_task (task_type, status, created_at, finished_at) VALUES ('outline', '${status}',
+      UTC_TIMESTAMP() - INTERVAL ${secondsAgo} SECOND, IF('${status}' = 'SUCCESS', UTC_TIMESTAMP() - INTERVAL 30 SECOND, NULL))`
+
+  it('ends with 0, says what the table does not tell, and needs no tables of ours', async () => {
+    const { url, run } = await jobs()
+    await run(insert('PENDING', 20))
+    await run(insert('SUCCESS', 40))
+    const ended = await status(['--url', url, '--profile', profile, '--json'])
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    const report = reportOf(ended)
+    expect(report).toMatchObject({
+      source: 'database',
+      verdict: 'well',
+      connection: { name: expect.stringMatching(/, table thesis_run_task$/) as string },
+      depth: [{ state: 'QUEUED', count: 1, accuracy: 'exact' }],
+      figures: { depth: 1, in1m: 2, out1m: 1, failureRate: 0, retryRate: null, workersAlive: null },
+      types: [{ type: 'outline', depth: [{ state: 'QUEUED', count: 1 }] }]
+    })
+    expect(report.limits.map(({ probe }) => probe)).toEqual(['retries', 'durations', 'workers', 'schedules'])
+    const { stdout } = await status(['--url', url, '--profile', profile])
+    expect(stdout).toContain('unknown: workers (the table does not say which workers live)\n')
+  })
+
+  it('ends with 1 for what waits too long, and with 2 and the index where it must not look', async () => {
+    const { url, run } = await jobs()
+    await run(insert('PENDING', 1_200))
+    const late = await status(['--profile', profile, '--json'], { TASKDECK_CONNECTION: url })
+    expect(late.code).toBe(1)
+    expect(reportOf(late).troubles).toMatchObject([{ signal: 'oldestMs', above: 300_000 }])
+
+    await run('DROP INDEX idx_task_ready ON thesis_run_task')
+    await run(
+      `INSERT INTO thesis_run_task (status, created_at) SELECT 'SUCCESS', UTC_TIMESTAMP() FROM (${tenThousand}) AS n CROSS JOIN (SELECT 1 AS i UNION ALL SELECT 2 UNION ALL SELECT 3) AS m`
+    )
+    await run('ANALYZE TABLE thesis_run_task')
+    const blind = await status(['--url', url, '--profile', profile])
+    expect(blind.code).toBe(2)
+    expect(blind.stdout).toMatch(/Not known: depth, oldestMs\./)
+    expect(blind.stdout).toMatch(
+      /held back: depth \(plan\); would help: CREATE INDEX `taskdeck_\w+` ON `thesis_run_task` \(/
+    )
+  })
+
+  it('ends with 2 for a profile that cannot be used, and says what to change', async () => {
+    const { url } = await jobs()
+    const file = join(newDataDir(), 'mine.json')
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(
+      file,
+      JSON.stringify({ ...(JSON.parse(readFileSync(profile, 'utf8')) as object), id: 'task_id', created: 'made' })
+    )
+    const wrong = await status(['--url', url, '--profile', file])
+    expect(wrong).toMatchObject({ code: 2, stdout: '' })
+    expect(wrong.stderr).toContain('created: say in "times" how the column "made" holds a moment')
+    const missing = await status(['--url', url, '--profile', `${file}.not`, '--json'])
+    expect(missing.code).toBe(2)
+    expect(JSON.parse(missing.stdout)).toMatchObject({ error: { code: 'FILE_UNAVAILABLE' } })
   })
 })

@@ -3,9 +3,10 @@ import { basename, join } from 'node:path'
 import { localConnectionId } from '../../contract/index.ts'
 import { readStoredConnections, serverName, type MysqlLogin, type StoredConnection } from '../../connections/index.ts'
 import { AppError, limitsBy, type QueueReading } from '../../kernel/index.ts'
-import { pointsOf } from '../../monitoring/index.ts'
+import { createCostGuard, createForeignReader, pointsOf } from '../../monitoring/index.ts'
 import { openSqliteStore } from '../../queue/store-sqlite/index.ts'
-import { openMysqlQueue, type DatabasePlaces } from '../links/open-queue.ts'
+import type { TableProfile } from '../../schema-profiles/index.ts'
+import { openDatabase, openMysqlQueue, type DatabasePlaces } from '../links/open-queue.ts'
 import { chooseConnection } from './choose-connection.ts'
 import { judgeByDefaults } from './judge-by-defaults.ts'
 import type { StatusTarget } from './status-arguments.ts'
@@ -18,6 +19,8 @@ export interface LookOptions {
   readonly password: string | undefined
   /** Ours. */
   readonly version: string
+  /** Of a table that is not ours; null: our own. */
+  readonly profile: TableProfile | null
 }
 
 /** What was read, and of what. */
@@ -56,6 +59,8 @@ async function lookAtConnection(name: string | null, options: LookOptions): Prom
   const local = { id: localConnectionId, name: localName, stored: null }
   const all = [local, ...stored.map((one) => ({ id: one.id, name: one.name, stored: one }))]
   const chosen = chooseConnection<(typeof all)[number] | typeof local>(all, name)
+  if (!chosen.stored && options.profile)
+    throw new AppError('INVALID_INPUT', 'user', '--profile is for tables in MySQL or MariaDB, not for the local queue.')
   if (!chosen.stored)
     return lookAtFile(join(options.dataDir, 'queue.sqlite'), options, { name: localName, environment: 'local' })
   const { stored: connection } = chosen
@@ -70,7 +75,27 @@ function passwordFor({ name }: StoredConnection, { password }: LookOptions): str
 
 type About = Pick<StatusReport['connection'], 'name' | 'environment'>
 
-async function lookAtServer(login: MysqlLogin, { places }: LookOptions, { name, environment }: About): Promise<Look> {
+async function lookAtServer(login: MysqlLogin, options: LookOptions, about: About): Promise<Look> {
+  const { profile, places } = options
+  return profile ? lookAtForeignTable(login, { profile, places }, about) : lookAtOurTables(login, places, about)
+}
+
+async function lookAtForeignTable(
+  login: MysqlLogin,
+  { profile, places: { clock } }: { profile: TableProfile; places: DatabasePlaces },
+  { name, environment }: About
+): Promise<Look> {
+  const database = await openDatabase(login, 'read-only', { clock, use: 'monitor' })
+  try {
+    const reading = await createForeignReader(profile, createCostGuard({ database, clock }))()
+    const server = serverName(database.flavour, database.serverVersion)
+    return { connection: { name: `${name}, table ${profile.table}`, environment, server }, reading }
+  } finally {
+    await database.close()
+  }
+}
+
+async function lookAtOurTables(login: MysqlLogin, places: DatabasePlaces, { name, environment }: About): Promise<Look> {
   const { opening, database } = await openMysqlQueue(login, 'read-only', places)
   if (opening.status !== 'ready') throw schemaInTheWay(opening.status === 'schema' ? opening.schema : 'missing')
   try {

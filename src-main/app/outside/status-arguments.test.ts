@@ -8,7 +8,14 @@ const parse = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
 describe('arguments of the status command', () => {
   it('has defaults for all of them', () => {
     const target = { kind: 'connection', name: null }
-    expect(parse([])).toEqual({ help: false, target, dataDir: '/x/taskdeck', timeoutMs: 20_000, json: false })
+    expect(parse([])).toEqual({
+      help: false,
+      target,
+      profile: null,
+      dataDir: '/x/taskdeck',
+      timeoutMs: 20_000,
+      json: false
+    })
   })
 
   it('takes a connection, a folder where the user is, and a time', () => {
@@ -31,6 +38,13 @@ describe('arguments of the status command', () => {
     expect(parse(['--url', 'sqlite:/mine'], env).target).toEqual({ kind: 'sqlite', file: '/mine' })
   })
 
+  it('takes the profile of a table that is not ours, from where the user is', () => {
+    expect(parse(['--url', 'mysql://u:p@h/d', '--profile', 'jobs.json'])).toMatchObject({
+      target: { kind: 'mysql' },
+      profile: '/work/jobs.json'
+    })
+  })
+
   it('knows what helps whatever the environment says', () => {
     expect(parse(['--help'], { TASKDECK_CONNECTION: 'nonsense' }).help).toBe(true)
   })
@@ -40,6 +54,8 @@ describe('arguments of the status command', () => {
     [['--url', 'sqlite:x', '--connection', 'y'], /not both/],
     [['--connection', ''], /--connection needs a name/],
     [['--data', ''], /--data needs a folder/],
+    [['--profile', ''], /--profile needs a file/],
+    [['--url', 'sqlite:x', '--profile', 'y'], /--profile is for tables in MySQL or MariaDB/],
     [['--timeout', '0'], /--timeout/],
     [['--timeout', '1e3'], /--timeout/],
     [['--url', `postgres://u:${canary}@h/d`], /must start with mysql/],

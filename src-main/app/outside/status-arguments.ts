@@ -12,13 +12,14 @@ Says how a queue is, and ends with 0: all well, or a warning, 1: something is wr
   --connection NAME   a connection of the app, by its name or id ("Local queue" is always there); may be left out when it is the only one
   --url URL           a queue that the app does not know: mysql://user:password@host:port/database or sqlite:PATH. Better in the
                       environment as TASKDECK_CONNECTION: other users of this machine can read command lines.
+  --profile FILE      look at a table that is not Taskdeck's, in MySQL or MariaDB, as this profile describes it (docs/foreign-tables.md)
   --data DIR          the app's folder, as given to npm start
   --timeout SECONDS   1 to 120 (default 20)
   --json              one JSON object on stdout
   --help
 
-A running app is asked for what it sees. When none runs, the command looks by itself, with the app's settings; the password comes from
-the environment as TASKDECK_PASSWORD. It never changes anything.
+A running app is asked for what it sees. When none runs, and always with --profile, the command looks by itself, with the app's settings;
+the password comes from the environment as TASKDECK_PASSWORD. It never changes anything.
 `
 
 export type StatusTarget =
@@ -29,6 +30,8 @@ export type StatusTarget =
 export interface StatusArguments {
   readonly help: boolean
   readonly target: StatusTarget
+  /** The file that describes a table which is not ours; null: our own tables. */
+  readonly profile: string | null
   readonly dataDir: string
   readonly timeoutMs: number
   readonly json: boolean
@@ -44,9 +47,14 @@ interface Surroundings {
 export function parseStatusArguments(args: readonly string[], { env, cwd, platform }: Surroundings): StatusArguments {
   const values = parse(args)
   if (values.data === '') throw invalid('--data needs a folder.')
+  if (values.profile === '') throw invalid('--profile needs a file.')
+  const target = targetOf(values, env, cwd)
+  if (values.profile !== undefined && target.kind === 'sqlite')
+    throw invalid('--profile is for tables in MySQL or MariaDB, not for a sqlite: address.')
   return {
     help: values.help ?? false,
-    target: targetOf(values, env, cwd),
+    target,
+    profile: values.profile === undefined ? null : resolve(cwd, values.profile),
     dataDir: values.data === undefined ? defaultDataDirectory(env, platform) : resolve(cwd, values.data),
     timeoutMs: secondsOf(values.timeout) * 1_000,
     json: values.json ?? false
@@ -81,6 +89,7 @@ function parse(args: readonly string[]) {
       options: {
         connection: { type: 'string' },
         url: { type: 'string' },
+        profile: { type: 'string' },
         data: { type: 'string' },
         timeout: { type: 'string' },
         json: { type: 'boolean' },

@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { withDeadline, AppError, toAppError, type Clock } from '../../kernel/index.ts'
+import { parseProfile, type TableProfile } from '../../schema-profiles/index.ts'
 import type { DatabasePlaces } from '../links/open-queue.ts'
 import { askApp } from './ask-app.ts'
 import { lookByItself, type LookOptions } from './look-by-itself.ts'
@@ -42,13 +44,28 @@ export async function runStatus(command: StatusCommand): Promise<StatusOutcome> 
   }
 }
 
-async function reportFor({ target, dataDir }: StatusArguments, command: StatusCommand): Promise<StatusReport> {
+async function reportFor({ target, profile, dataDir }: StatusArguments, command: StatusCommand): Promise<StatusReport> {
   const { clock, platform, env, places, version } = command
-  const options: LookOptions = { dataDir, places, version, password: env['TASKDECK_PASSWORD'] }
-  if (target.kind !== 'connection') return lookByItself(target, options)
+  const options: LookOptions = {
+    dataDir,
+    places,
+    version,
+    password: env['TASKDECK_PASSWORD'],
+    profile: await readProfile(profile)
+  }
+  if (target.kind !== 'connection' || profile !== null) return lookByItself(target, options)
   const place = statusPlace(dataDir, platform)
   const report = place === null ? undefined : await askApp(place, target.name, clock)
   return report ?? lookByItself(target, options)
+}
+
+async function readProfile(file: string | null): Promise<TableProfile | null> {
+  if (file === null) return null
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    const message = `The profile ${file} cannot be read: is this the right file (--profile)?`
+    throw new AppError('FILE_UNAVAILABLE', 'user', message, { cause })
+  })
+  return parseProfile(text, file)
 }
 
 /** A bug's text is for whoever mends it; nothing else is known of what it may hold. */

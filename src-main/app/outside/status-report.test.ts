@@ -151,6 +151,22 @@ describe('the verdict', () => {
   })
 })
 
+describe('a table that does not say', () => {
+  const schema = (probe: string, why: string) => ({ probe, reason: 'schema' as const, index: null, why })
+
+  it('which workers live is well without them, and says so', () => {
+    const made = report(emptyReading({ limits: [schema('workers', 'no word of workers')] }))
+    expect(made).toMatchObject({ verdict: 'well', figures: { workersAlive: null, depth: 0 } })
+    expect(textOf(made)).toContain('workers    unknown alive of unknown\n')
+    expect(textOf(made)).toContain('unknown: workers (no word of workers)\n')
+  })
+
+  it('since when tasks wait cannot be called well', () => {
+    const made = report(emptyReading({ limits: [schema('workers', 'none'), schema('oldest', 'no column')] }))
+    expect(made).toMatchObject({ verdict: 'unknown', unknown: 'Not known: oldestMs. Held back: oldest (schema).' })
+  })
+})
+
 describe('the text', () => {
   it('says what is wrong first, then the figures with how sure they are', () => {
     expect(textOf(report(late))).toBe(

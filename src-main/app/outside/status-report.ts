@@ -201,9 +201,14 @@ const isHeard = (named: QueueTrouble | null, rules: readonly Trouble[]): boolean
 const needed: readonly MetricName[] = ['depth', 'oldestMs', 'workersAlive']
 
 function whatIsMissing(points: readonly Point[], { limits }: QueueReading): string | null {
-  const missing = needed.filter((metric) => valueOf(points, metric, '') === null)
+  // No table that is not ours says which workers live: that cannot be waited for.
+  const saysWorkers = !limits.some(({ probe, reason }) => probe === 'workers' && reason === 'schema')
+  const missing = needed.filter(
+    (metric) => (metric !== 'workersAlive' || saysWorkers) && valueOf(points, metric, '') === null
+  )
   if (missing.length === 0) return null
-  const why = limits.map(({ probe, reason }) => `${probe} (${reason})`).join(', ')
+  const held = limits.filter(({ probe, reason }) => reason !== 'schema' || probe === 'oldest')
+  const why = held.map(({ probe, reason }) => `${probe} (${reason})`).join(', ')
   return `Not known: ${missing.join(', ')}.${why === '' ? '' : ` Held back: ${why}.`}`
 }
 

@@ -17,13 +17,16 @@ export function textOf(report: StatusReport): string {
     ...(named === null ? [] : [`  ${namedText(named)}`]),
     ...pending.map((trouble) => `  ${pendingText(trouble)}`),
     ...(report.readingAt === null ? [] : figureLines(report)),
-    ...report.limits.map(
-      ({ probe, reason, index }) => `held back: ${probe} (${reason})${index ? `; would help: ${index}` : ''}`
-    ),
+    ...report.limits.map(limitText),
     sourceText(report)
   ]
   return `${lines.map(printable).join('\n')}\n`
 }
+
+const limitText = ({ probe, reason, index, why }: StatusReport['limits'][number]): string =>
+  reason === 'schema'
+    ? `unknown: ${probe} (${why ?? 'the table does not say'})`
+    : `held back: ${probe} (${reason})${index ? `; would help: ${index}` : ''}`
 
 const verdictText = {
   well: 'all well',
