@@ -2,6 +2,7 @@ import { mostFlowRows, type Probe, type ProbeName, type SqlValue, type TaskState
 import { slicesOf } from './conditions.ts'
 import { encodingOf, isEnd, typeColumn, type StateMapping, type TableProfile } from './profile.ts'
 import { conditionOf, indexOn, joined, part, quoted, quotedTable, type Part } from './statement-parts.ts'
+import { forced, type TableIndex } from './table-indexes.ts'
 import { encodeTime, type TimeEncoding } from './time-encoding.ts'
 
 /** A stretch of time: after `fromMs`, up to and with `uptoMs` (ms since the epoch). */
@@ -37,15 +38,17 @@ export function knownEnds({ states }: TableProfile): StateMapping[] {
   return has('SUCCESS') && has('FAILED') ? known : []
 }
 
-export function compileFlow(profile: TableProfile): FlowProbes {
+export function compileFlow(profile: TableProfile, indexes: readonly TableIndex[]): FlowProbes {
   const ends = knownEnds(profile)
   const columns = [...new Set(ends.flatMap(({ since }) => since ?? []))]
   return {
     submitted:
-      profile.created !== undefined && keepsSuccesses(profile) ? flowProbe(profile, profile.created, []) : undefined,
+      profile.created !== undefined && keepsSuccesses(profile)
+        ? flowProbe({ profile, indexes }, profile.created, [])
+        : undefined,
     ended: columns.map((column) =>
       flowProbe(
-        profile,
+        { profile, indexes },
         column,
         ends.filter(({ since }) => since === column)
       )
@@ -53,17 +56,24 @@ export function compileFlow(profile: TableProfile): FlowProbes {
   }
 }
 
-function flowProbe(profile: TableProfile, column: string, ends: readonly StateMapping[]): FlowProbe {
+interface Table {
+  readonly profile: TableProfile
+  readonly indexes: readonly TableIndex[]
+}
+
+function flowProbe({ profile, indexes }: Table, column: string, ends: readonly StateMapping[]): FlowProbe {
   const encoding = encodingOf(profile, column)
   const type = typeColumn(profile)
   const told = ends.flatMap(({ when }) => when.map((one) => one.column))
   const index = indexOn(profile.table, [column, ...told, type])
+  const behind = [...new Set([...told, ...(type === undefined ? [] : [type])])].filter((one) => one !== column)
+  const hint = forced(indexes, [column], behind) || forced(indexes, [column], [])
   const at = quoted(column)
   const rows = joined(
     [
       part(`SELECT ${type === undefined ? "''" : quoted(type)} AS type,`),
       outcomePart(profile, ends),
-      part(`AS outcome, ${at} AS moment FROM ${quotedTable(profile.table)} WHERE ${at} > ? AND ${at} <= ?`),
+      part(`AS outcome, ${at} AS moment FROM ${quotedTable(profile.table)}${hint} WHERE ${at} > ? AND ${at} <= ?`),
       part(`ORDER BY ${at} DESC LIMIT ${mostFlowRows}`)
     ],
     ' '

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compileProfile, type SliceProbes } from './compile.ts'
 import { parseProfile } from './profile.ts'
+import { indexesOf, type TableIndex } from './table-indexes.ts'
 import { decodeTime, encodeTime } from './time-encoding.ts'
 import { unknownFigures } from './unknown-figures.ts'
 
@@ -55,8 +56,11 @@ const profile = (changes: object = {}) =>
     'jobs.json'
   )
 
-const slicesOf = (changes?: object): [SliceProbes, SliceProbes, SliceProbes] => {
-  const [a, b, c, ...more] = compileProfile(profile(changes)).slices
+const slicesOf = (
+  changes: object = {},
+  indexes: readonly TableIndex[] = []
+): [SliceProbes, SliceProbes, SliceProbes] => {
+  const [a, b, c, ...more] = compileProfile(profile(changes), indexes).slices
   if (!a || !b || !c || more.length > 0) throw new Error('not three')
   return [a, b, c]
 }
@@ -106,6 +110,40 @@ describe('compiled probes', () => {
     expect(heads?.values).toEqual(["w'; DROP TABLE x", 'a', "w'; DROP TABLE x", 'b'])
   })
 
+  it.each([
+    ['in the order of the profile', ['state', 'locked_at', 'kind', 'run_at'], true],
+    [
+      'with the exact columns the other way round, and more behind',
+      ['LOCKED_AT', 'state', 'kind', 'run_at', 'id'],
+      true
+    ],
+    ['without the type', ['state', 'locked_at', 'run_at'], false],
+    ['that begins with another column', ['id', 'state', 'locked_at', 'kind', 'run_at'], false]
+  ])('name the index that serves them when the table has it: %s', (_how, columns, isNamed) => {
+    const [slice] = slicesOf({}, [
+      { name: 'by`date', columns: ['run_at'] },
+      { name: 'mine', columns }
+    ])
+    const texts = [
+      slice.depth(now),
+      slice.types?.next(undefined, 'oldest'),
+      slice.types?.counts(['a'], 1),
+      slice.oldest?.heads(['a'], now)
+    ]
+    for (const one of texts)
+      expect(one?.probe.sql.includes('FROM `other`.`jobs` FORCE INDEX (`mine`) WHERE')).toBe(isNamed)
+    const { submitted } = compileProfile(profile(), [{ name: 'by`date', columns: ['run_at'] }])
+    expect(submitted?.of('submitted', { fromMs: 0, uptoMs: now }).probe.sql).toContain('FORCE INDEX (`by``date`)')
+  })
+
+  it('take an index as far as it is made of whole columns', () => {
+    const row = (name: string, indexed: string | null, part: number | null = null) => ({ name, indexed, part })
+    expect(indexesOf([row('a', 'x'), row('a', 'y', 10), row('a', 'z'), row('b', null), row('b', 'x')])).toEqual([
+      { name: 'a', columns: ['x'] },
+      { name: 'b', columns: [] }
+    ])
+  })
+
   it('bind moments as the column holds them, and count what no index puts in order of types in one go', () => {
     const locked = slicesOf()[2]
     expect(locked).toMatchObject({ state: 'RUNNING', mostAtOnce: 50_000, types: undefined, oldest: undefined })
@@ -115,7 +153,7 @@ describe('compiled probes', () => {
   })
 
   it('read what ended in a stretch of time, newest first, with its state', () => {
-    const { ended, submitted } = compileProfile(profile())
+    const { ended, submitted } = compileProfile(profile(), [])
     expect(ended).toHaveLength(1)
     const [flow] = ended
     const { probe, values } = flow?.of('ended', { fromMs: now - 60_000, uptoMs: now }) ?? {}
@@ -141,7 +179,7 @@ describe('compiled probes', () => {
       created: undefined,
       states: [{ name: 'all', state: 'QUEUED', when: [{ column: 'state', in: ['x'] }] }]
     })
-    expect(compileProfile(bare)).toMatchObject({ submitted: undefined, ended: [] })
+    expect(compileProfile(bare, [])).toMatchObject({ submitted: undefined, ended: [] })
     expect(
       unknownFigures(bare)
         .map(({ probe, why }) => `${probe}: ${why ?? ''}`)

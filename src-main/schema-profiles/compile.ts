@@ -13,6 +13,7 @@ import {
   quotedTable,
   type Part
 } from './statement-parts.ts'
+import { forced, type TableIndex } from './table-indexes.ts'
 import type { TimeEncoding } from './time-encoding.ts'
 
 /** Rows of a slice that are counted in one statement; with more, types are counted one by one where an index can tell them apart. */
@@ -61,13 +62,23 @@ export interface CompiledProfile extends FlowProbes {
   readonly slices: readonly SliceProbes[]
 }
 
-/** What the probes of a profile say in SQL. Each slice has texts of its own: a plan that is remembered for one is no word on another. */
-export function compileProfile(profile: TableProfile): CompiledProfile {
+/**
+ * What the probes of a profile say in SQL, with the indexes that the table has. Each slice has texts of its own: a plan that is remembered for
+ * one is no word on another.
+ */
+export function compileProfile(profile: TableProfile, indexes: readonly TableIndex[]): CompiledProfile {
   const live = profile.states.filter(({ state }) => isLive(state))
   const slices = live.flatMap((mapping) =>
-    slicesOf(mapping.when).map((slice, index) => new CompiledSlice(profile, mapping, { slice, index }).probes())
+    slicesOf(mapping.when).map((slice, index) =>
+      new CompiledSlice({ profile, indexes }, mapping, { slice, index }).probes()
+    )
   )
-  return { profile, slices, ...compileFlow(profile) }
+  return { profile, slices, ...compileFlow(profile, indexes) }
+}
+
+interface Table {
+  readonly profile: TableProfile
+  readonly indexes: readonly TableIndex[]
 }
 
 class CompiledSlice {
@@ -78,14 +89,19 @@ class CompiledSlice {
   /** Undefined when all tasks are of one type. */
   private readonly type: string | undefined
   private readonly label: string
+  /** Has the index that serves counts by type and the oldest of each. */
+  private readonly byType: string
 
-  constructor(profile: TableProfile, mapping: StateMapping, { slice, index }: { slice: Slice; index: number }) {
+  constructor({ profile, indexes }: Table, mapping: StateMapping, { slice, index }: { slice: Slice; index: number }) {
     this.profile = profile
     this.mapping = mapping
     this.slice = slice
     this.condition = conditionOf(profile, slice)
     this.type = typeColumn(profile)
     this.label = `${mapping.name}_${index}`
+    const then = [this.type, mapping.since].filter((column) => column !== undefined)
+    const equal = slice.equal.map(({ column }) => column)
+    this.byType = forced(indexes, equal, then)
   }
 
   probes(): SliceProbes {
@@ -103,7 +119,8 @@ class CompiledSlice {
 
   private depth(most: number, nowMs: number): BoundProbe {
     const type = this.type === undefined ? '1' : `${quoted(this.type)} AS type`
-    const counted = this.rows(`SELECT ${type}`, [part(`LIMIT ${most + 1}`)])
+    const hint = this.slice.loose.length === 0 ? this.byType : ''
+    const counted = this.rows(`SELECT ${type}`, [part(`LIMIT ${most + 1}`)], hint)
     const [select, group] = this.type === undefined ? ['', ''] : ['type, ', ' GROUP BY type']
     const sql = `SELECT ${select}COUNT(*) AS n FROM (${counted.sql}) AS ${quoted(this.label)}${group}`
     return this.probe('depth', { sql, values: counted.values }, { index: this.depthIndex(), nowMs })
@@ -146,8 +163,9 @@ class CompiledSlice {
     }
   }
 
-  private rows(select: string, rest: readonly Part[]): Part {
-    return joined([part(`${select} FROM ${quotedTable(this.profile.table)} WHERE`), this.condition, ...rest], ' ')
+  private rows(select: string, rest: readonly Part[], hint = this.byType): Part {
+    const table = `${quotedTable(this.profile.table)}${hint}`
+    return joined([part(`${select} FROM ${table} WHERE`), this.condition, ...rest], ' ')
   }
 
   /** Serves counts by type, and the oldest of each. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { openMysql, parseMysqlUrl } from '../../src-main/connections/index.ts'
 import { systemClock, type QueueReading, type SqlDatabase } from '../../src-main/kernel/index.ts'
 import { createCostGuard, createForeignReader, probeLimits } from '../../src-main/monitoring/index.ts'
-import { parseProfile, type TableProfile } from '../../src-main/schema-profiles/index.ts'
+import { compileProfile, parseProfile, type TableProfile } from '../../src-main/schema-profiles/index.ts'
 
 /** The table of the first design article, as far as it tells, with the index that it names. */
 export const thesisTable = `
@@ -19,6 +19,22 @@ export const profileText = (name: 'thesis-run-task' | 'laravel-jobs'): string =>
   readFileSync(join(import.meta.dirname, `../../resources/profiles/${name}.json`), 'utf8')
 export const shippedProfile = (name: 'thesis-run-task' | 'laravel-jobs'): TableProfile =>
   parseProfile(profileText(name), name)
+
+/** All indexes that the probes of a profile name, but those that begin another one. */
+export function advisedIndexes(profile: TableProfile): string[] {
+  const { slices, submitted, ended } = compileProfile(profile, [])
+  const stretch = { fromMs: 0, uptoMs: 1 }
+  const flows = [...(submitted ? [submitted] : []), ...ended]
+  const named = [
+    ...slices.flatMap((slice) => [slice.depth(0).probe.index, slice.oldest?.index]),
+    ...flows.map((flow) => flow.of('ended', stretch).probe.index)
+  ].filter((index) => typeof index === 'string')
+  const begins = (index: string, other: string): boolean => columnsOf(other).startsWith(`${columnsOf(index)}, `)
+  return [...new Set(named)].filter((index) => !named.some((other) => begins(index, other)))
+}
+
+/** What stands between the last brackets. */
+export const columnsOf = (index: string): string => /\((.*)\)$/.exec(index)?.[1] ?? ''
 
 export interface WatchedTable {
   read(signal?: AbortSignal): Promise<QueueReading>

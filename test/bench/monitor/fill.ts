@@ -15,7 +15,7 @@ export interface Filling {
 /** The last minutes are equally busy at every size, so that a tick differs by the table alone: so many tasks have ended in them. */
 export const recent = { minutes: 10, tasks: 2_000 } as const
 
-const chunk = 500_000
+export const chunk = 500_000
 
 export async function fill(sql: SqlDatabase, { rows, live }: Filling): Promise<void> {
   const restore = [await withoutIndexes(sql, 'taskdeck_task'), await withoutIndexes(sql, 'taskdeck_attempt')]
@@ -40,7 +40,7 @@ export async function addWaiting(sql: SqlDatabase, count: number): Promise<void>
 }
 
 /** Integers from `from` on, as `i`. */
-const numbers = (from: number): string =>
+export const numbers = (from: number): string =>
   `SELECT ${from} + a.n * 50 + b.d AS i FROM (${tenThousand}) AS a
    CROSS JOIN (${Array.from({ length: 50 }, (_, d) => `SELECT ${d} AS d`).join(' UNION ALL ')}) AS b`
 

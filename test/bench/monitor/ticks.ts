@@ -4,15 +4,16 @@ import { createCostGuard, probeLimits } from '../../../src-main/monitoring/index
 import { openMysqlStore } from '../../../src-main/queue/store-mysql/index.ts'
 import type { TestMariaDb } from '../../support/mariadb.ts'
 import { openTestQueue } from '../../support/open-queue.ts'
-import { atMost, median, type Goal } from '../../support/report.ts'
+import { atMost, type Goal } from '../../support/report.ts'
+import { plainCost, tickCost, wholeReading, type Cost } from './cost.ts'
 import { addWaiting, fill } from './fill.ts'
 
 /** Tasks that wait or run, at every size. */
-const live = 2_000
+export const live = 2_000
 /** Of the rows of a table, that wait: the second measurement of each size. */
-const backlogShare = 0.1
+export const backlogShare = 0.1
 /** A table of the largest size takes minutes to index. */
-const fillingTimeoutMs = 3_600_000
+export const fillingTimeoutMs = 3_600_000
 
 /** What article A asks at each look: counts by state and type, oldest waiting, failure rate. Each reads the whole table or all of an index. */
 const plainStatements = [
@@ -20,12 +21,6 @@ const plainStatements = [
   "SELECT MIN(created_at) AS oldest FROM taskdeck_task WHERE state = 'QUEUED'",
   "SELECT SUM(state = 'FAILED') / COUNT(*) AS rate FROM taskdeck_task WHERE state_since > NOW(6) - INTERVAL 5 MINUTE"
 ]
-
-interface Cost {
-  readonly ms: number
-  /** Rows and index entries that the server read, by the session's own count. */
-  readonly rowsRead: number
-}
 
 export interface TickResult {
   readonly rows: number
@@ -47,7 +42,7 @@ export async function measureTicks(server: TestMariaDb, rows: number, rounds: nu
   const fillSeconds = Math.round((performance.now() - began) / 1_000)
   const watched = await openWatched(url)
   const tick = await watched.ticks(rounds)
-  const plain = await plainCost(queue.sql, Math.min(rounds, 3))
+  const plain = await plainCost(queue.sql, plainStatements, Math.min(rounds, 3))
   const waiting = Math.round(rows * backlogShare)
   await addWaiting(queue.sql, waiting)
   const backlog = await watched.ticks(rounds)
@@ -76,28 +71,10 @@ export async function openWatched(url: string): Promise<Watched> {
   const unbounded = { ms: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }
   const probes = createCostGuard({ database, clock: systemClock, budget: unbounded })
   const store = await openMysqlStore({ database, clock: systemClock, claims: false, probes })
-  /** A busy machine may look like a slow server; what was then left out must not look cheap. */
-  const read = async (): Promise<QueueReading> => {
-    for (;;) {
-      const reading = await store.read()
-      if (reading.limits.length === 0) return reading
-      if (reading.limits.some(({ reason }) => reason !== 'slow'))
-        throw new Error(`the guard held back ${JSON.stringify(reading.limits)}`)
-    }
-  }
+  const read = (): Promise<QueueReading> => wholeReading(() => store.read())
   return {
     read,
-    ticks: async (rounds) => {
-      // The first ones read plans, and pages from the disk.
-      await read()
-      await read()
-      const costs: Cost[] = []
-      for (let round = 0; round < rounds; round++) {
-        const { costMs, costRows } = await read()
-        costs.push({ ms: costMs, rowsRead: costRows ?? Number.NaN })
-      }
-      return medianOf(costs)
-    },
+    ticks: (rounds) => tickCost(read, rounds),
     close: async () => {
       await store.close()
       await database.close()
@@ -105,38 +82,15 @@ export async function openWatched(url: string): Promise<Watched> {
   }
 }
 
-async function plainCost(sql: SqlDatabase, rounds: number): Promise<Cost> {
-  const costs: Cost[] = []
-  for (let round = 0; round < rounds; round++) {
-    const before = await rowsRead(sql)
-    const start = performance.now()
-    for (const statement of plainStatements) await sql.execute(statement)
-    const ms = performance.now() - start
-    costs.push({ ms, rowsRead: (await rowsRead(sql)) - before })
-  }
-  return medianOf(costs)
-}
-
-/** Nothing else runs on this server. */
-async function rowsRead(sql: SqlDatabase): Promise<number> {
-  const { rows } = await sql.execute("SHOW GLOBAL STATUS LIKE 'Handler_read%'")
-  return rows.reduce((sum, row) => sum + Number(row['Value']), 0)
-}
-
-const medianOf = (costs: readonly Cost[]): Cost => ({
-  ms: median(costs.map(({ ms }) => ms)),
-  rowsRead: median(costs.map((cost) => cost.rowsRead))
-})
-
 /** The promises of the issue "Watching that never hurts"; a hundredth of the plain statements is promised at ten million rows. */
-export function tickGoals(results: readonly TickResult[]): Goal[] {
+export function tickGoals(results: readonly TickResult[], of = 'a tick'): Goal[] {
   const [small, large] = [results[0], results.at(-1)]
   if (!small || !large || small === large) return []
   const share = large.rows >= 10_000_000 ? 0.01 : (0.01 * 10_000_000) / large.rows
   return [
-    atMost(`a tick at ${large.rows} rows to one at ${small.rows}, ms`, large.tick.ms / small.tick.ms, 'ratio', 1.5),
-    atMost(`the same, rows read`, large.tick.rowsRead / small.tick.rowsRead, 'ratio', 1.5),
-    atMost(`a tick to the plain statements at ${large.rows} rows`, large.tick.ms / large.plain.ms, 'ratio', share),
-    atMost(`rows read by a tick with ${large.backlog.waiting} waiting tasks`, large.backlog.rowsRead, 'rows', 300_000)
+    atMost(`${of} at ${large.rows} rows to one at ${small.rows}, ms`, large.tick.ms / small.tick.ms, 'ratio', 1.5),
+    atMost(`${of}, the same, rows read`, large.tick.rowsRead / small.tick.rowsRead, 'ratio', 1.5),
+    atMost(`${of} to the plain statements at ${large.rows} rows`, large.tick.ms / large.plain.ms, 'ratio', share),
+    atMost(`rows read by ${of} with ${large.backlog.waiting} waiting tasks`, large.backlog.rowsRead, 'rows', 300_000)
   ]
 }

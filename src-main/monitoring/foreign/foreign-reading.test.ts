@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import type { ProbeGuard, ProbeLimit, SqlRow } from '../../kernel/index.ts'
+import { columnsProbe, indexesProbe, parseProfile } from '../../schema-profiles/index.ts'
+import { createForeignReader } from './foreign-reading.ts'
+
+const profile = parseProfile(
+  JSON.stringify({
+    format: 1,
+    name: 'Jobs',
+    table: 'jobs',
+    id: 'id',
+    type: { column: 'kind' },
+    times: { at: { kind: 'datetime', zone: 'UTC' } },
+    states: [{ name: 'new', state: 'QUEUED', when: [{ column: 'state', in: ['new'] }], since: 'at' }]
+  }),
+  'jobs.json'
+)
+const columns = Object.entries({ id: 'bigint', kind: 'varchar', at: 'datetime', state: 'varchar' }).map(
+  ([name, kind]) => ({ name, kind })
+)
+
+/** A table without tasks, whose depth is refused while it has no index. */
+class Table implements ProbeGuard {
+  minutes = 0
+  columns: SqlRow[] = columns
+  indexes: SqlRow[] = []
+  readonly texts: string[] = []
+
+  begin(): ReturnType<ProbeGuard['begin']> {
+    const limits = new Map<string, ProbeLimit>()
+    return Promise.resolve({
+      now: `2026-01-31 12:0${this.minutes}:00.000000`,
+      rows: (probe) => {
+        this.texts.push(probe.sql)
+        if (probe === columnsProbe) return Promise.resolve(this.columns)
+        if (probe === indexesProbe) return Promise.resolve(this.indexes)
+        if (probe.sql.includes('FORCE INDEX')) return Promise.resolve([])
+        limits.set(probe.name, { probe: probe.name, reason: 'plan', index: probe.index })
+        return Promise.resolve(undefined)
+      },
+      expectedRows: () => Promise.resolve(undefined),
+      cut: (limit) => void (limits.has(limit.probe) || limits.set(limit.probe, limit)),
+      end: () => Promise.resolve({ costMs: 1, costRows: 1, server: null, limits: [...limits.values()] })
+    })
+  }
+
+  get looks(): number {
+    return this.texts.filter((text) => text === indexesProbe.sql).length
+  }
+}
+
+describe('a reader of a table that is not ours', () => {
+  it('looks the indexes up again a minute after some were missing, and uses what was made', async () => {
+    const table = new Table()
+    const read = createForeignReader(profile, table)
+    const reasons = async (): Promise<string[]> =>
+      (await read()).limits.filter(({ reason }) => reason === 'plan').map(({ probe }) => probe)
+    expect(await reasons()).toEqual(['depth', 'oldest'])
+    table.indexes = ['state', 'kind', 'at'].map((indexed) => ({ name: 'mine', indexed, part: null }))
+    expect(await reasons()).toEqual(['depth', 'oldest'])
+    expect(table.looks).toBe(1)
+    table.minutes = 1
+    expect(await reasons()).toEqual([])
+    table.minutes = 9
+    expect(await reasons()).toEqual([])
+    expect(table.looks).toBe(2)
+  })
+
+  it('judges the table when it was told of it, not before', async () => {
+    const table = new Table()
+    let isHeld = true
+    const guard: ProbeGuard = {
+      begin: async () => {
+        const round = await table.begin()
+        return { ...round, rows: (probe) => (isHeld ? Promise.resolve(undefined) : round.rows(probe)) }
+      }
+    }
+    const read = createForeignReader(profile, guard)
+    await read()
+    isHeld = false
+    table.columns = [{ name: 'id', kind: 'bigint' }]
+    await expect(read()).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+  })
+})
