@@ -37,7 +37,7 @@ export function advisedIndexes(profile: TableProfile): string[] {
 export const columnsOf = (index: string): string => /\((.*)\)$/.exec(index)?.[1] ?? ''
 
 export interface WatchedTable {
-  read(signal?: AbortSignal): Promise<QueueReading>
+  readonly read: () => Promise<QueueReading>
   readonly sql: SqlDatabase
   close(): Promise<void>
 }

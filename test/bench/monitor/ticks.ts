@@ -1,5 +1,5 @@
 import { openMysql, parseMysqlUrl } from '../../../src-main/connections/index.ts'
-import { systemClock, type QueueReading, type SqlDatabase } from '../../../src-main/kernel/index.ts'
+import { systemClock, type QueueReading } from '../../../src-main/kernel/index.ts'
 import { createCostGuard, probeLimits } from '../../../src-main/monitoring/index.ts'
 import { openMysqlStore } from '../../../src-main/queue/store-mysql/index.ts'
 import type { TestMariaDb } from '../../support/mariadb.ts'
