@@ -31,6 +31,7 @@ export async function openFiles(options: AppOptions, notices: Notices, running: 
   const stored = await ConnectionStore.open(dataDir, clock)
   const secrets = await Secrets.open(dataDir, { vault: options.vault, clock })
   const settings = await SettingsFile.open(join(dataDir, 'settings.json'), clock)
+  running.add(() => settings.close())
   const problems = [historyNotice, auditNotice, stored.problem, secrets.problem, settings.problem]
   for (const problem of problems) if (problem) notices.add(problem)
   return { history, audit, stored, secrets, settings }

@@ -26,6 +26,13 @@ describe('settings', () => {
     expect((await open()).get()).toEqual(chosen)
   })
 
+  it('that were chosen just before the end are kept', async () => {
+    const first = await open()
+    void first.save(chosen)
+    await first.close()
+    expect((await open()).get()).toEqual(chosen)
+  })
+
   it('of an older version lack names to hide, and keep the rest', async () => {
     writeFileSync(file, '{"theme":"dark","language":"en"}')
     const settings = await open()

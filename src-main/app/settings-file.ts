@@ -58,6 +58,11 @@ export class SettingsFile {
     return chosen
   }
 
+  /** Resolves when what was chosen is in the file, or cannot be: a choice that is followed by the exit at once is not lost. */
+  async close(): Promise<void> {
+    await this.tail
+  }
+
   private async write(chosen: Settings): Promise<void> {
     try {
       if (!this.writable) throw this.problem ?? new AppError('BUG', 'bug', 'Not writable without a reason')

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
@@ -29,6 +31,9 @@ export function appearanceScenario(session: () => Session): void {
         return channels.slice(0, 3).reduce((sum, channel) => sum + Number(channel) / 3, 0)
       })
 
+    const savedSettings = async (): Promise<unknown> =>
+      JSON.parse(await readFile(join(session().shell.dataDir, 'settings.json'), 'utf8').catch(() => 'null'))
+
     it('change at once', async () => {
       await openPage(page, 'Settings')
       await page.getByText('Light', { exact: true }).click()
@@ -38,6 +43,8 @@ export function appearanceScenario(session: () => Session): void {
       await page.getByText('简体中文', { exact: true }).click()
       await page.getByRole('navigation').getByTitle('任务', { exact: true }).waitFor()
       expect(session().shell.problems).toEqual([])
+      // What is on the page is not kept yet.
+      await eventually(savedSettings).toMatchObject({ theme: 'dark', language: 'zh-CN' })
     })
 
     it('are the same after the next start', async () => {
