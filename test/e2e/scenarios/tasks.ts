@@ -18,6 +18,7 @@ import {
   press,
   pressAndConfirm,
   pressEnqueue,
+  saysEnqueued,
   seesState,
   taskRow,
   titleField,
@@ -50,7 +51,7 @@ export function tasksScenario(session: () => Session): void {
       await form.getByText('200 of them bad on purpose').waitFor()
       await titleField(page).fill('Orders of April')
       await form.getByRole('button', { name: 'Enqueue 1 task' }).click()
-      await page.getByText(/1 task enqueued, id \d+\./).waitFor()
+      await saysEnqueued(page)
 
       const open = await openTask(page, 'Orders of April')
       await seesState(page, 'Partial success')

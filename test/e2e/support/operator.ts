@@ -89,11 +89,15 @@ export async function chooseType(page: Page, type: string): Promise<void> {
 /** Fills the form and sends it; the page says that it was enqueued. */
 export async function enqueue(page: Page, task: EnqueuedTask): Promise<void> {
   await pressEnqueue(page, task)
-  await page
+  await saysEnqueued(page)
+}
+
+/** What it said of a task before may not be gone yet. */
+export const saysEnqueued = (page: Page): Promise<void> =>
+  page
     .getByText(/1 task enqueued, id \d+\./)
     .last()
     .waitFor()
-}
 
 /** Without waiting for what comes of it. */
 export async function pressEnqueue(page: Page, task: EnqueuedTask): Promise<void> {
@@ -123,7 +127,7 @@ export async function enqueueInto(page: Page, connection: string, title: string)
   await titleField(page).fill(title)
   await form.getByLabel('Start in, seconds').fill('3600')
   await form.getByRole('button', { name: 'Enqueue 1 task' }).click()
-  await page.getByText(/1 task enqueued, id \d+\./).waitFor()
+  await saysEnqueued(page)
 }
 
 /** From the Tasks page of the shown connection, of a type that no handler here describes; leaves the form open. */
