@@ -52,9 +52,10 @@ export function createPageRouter(pinia: Pinia): Router {
   // Pages that belong to no connection keep the last one, also across a restart.
   useConnectionsStore(pinia).currentId = localStorage.getItem(lastKey) ?? localConnectionId
   const router = createRouter({ history: createWebHashHistory(), routes })
-  router.afterEach((to) => {
+  router.afterEach((to, _from, failure) => {
     const id = to.params['connectionId']
-    if (typeof id !== 'string') return
+    // Told of a navigation too that another one overtook, and after that one.
+    if (failure || typeof id !== 'string') return
     useConnectionsStore(pinia).currentId = id
     localStorage.setItem(lastKey, id)
   })
