@@ -14,9 +14,14 @@ it('stays with the connection that was asked for last, whichever page is ready f
   const pinia = createPinia()
   const router = createPageRouter(pinia)
   router.addRoute({ name: 'overview', path: '/c/:connectionId/overview', component: { render: () => null } })
-  const slow = Promise.withResolvers<void>()
-  router.beforeEach((to) => (to.params['connectionId'] === 'first' ? slow.promise : undefined))
+  const [asked, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  router.beforeEach((to) => {
+    if (to.params['connectionId'] !== 'first') return
+    asked.resolve()
+    return slow.promise
+  })
   const first = router.push('/c/first/overview')
+  await asked.promise
   await router.push('/c/second/overview')
   slow.resolve()
   await first
