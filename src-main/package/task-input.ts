@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError, newTask, type NewTask, type NewTaskInput } from '../kernel/index.ts'
+import { messageOf } from '../queue/pool/error-text.ts'
 import { isHandler, type Handler } from '../queue/pool/handler.ts'
 
 /** Everything about a task but its type and payload. Times: a Date, or milliseconds since the epoch. */
@@ -74,7 +75,7 @@ function whyNot(handler: Handler, payload: unknown): string | undefined {
     return parsed.success ? undefined : z.prettifyError(parsed.error)
   } catch (error) {
     // A refinement that waits, or one that throws.
-    return `its schema cannot check it: ${error instanceof Error ? error.message : String(error)}`
+    return `its schema cannot check it: ${messageOf(error)}`
   }
 }
 
