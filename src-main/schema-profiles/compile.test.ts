@@ -98,6 +98,20 @@ describe('compiled probes', () => {
     const counts = types?.counts([null, 'a'], 7)
     expect(counts?.probe.sql.match(/UNION ALL/g)).toHaveLength(1)
     expect(counts?.values).toEqual(["w'; DROP TABLE x", 7, "w'; DROP TABLE x", 'a', 7])
+    expect(types?.sizes).toBeUndefined()
+  })
+
+  it('ask for sizes where an index tells since when: of a type, and of what was counted of it', () => {
+    const columns = ['state', 'locked_at', 'kind', 'run_at']
+    const { types } = slicesOf({}, [{ name: 'mine', columns }])[0]
+    expect(types?.counts(['a'], 7).probe.sql).toContain(
+      'MAX(since) AS last FROM (SELECT `run_at` AS since FROM `other`.`jobs` FORCE INDEX (`mine`) WHERE `state` = ? AND `locked_at` IS NULL AND `kind` = ? ORDER BY `run_at` LIMIT ?)'
+    )
+    const sizes = types?.sizes?.([{ type: 'a', last: '2026-01-31 12:00:00' }])
+    const ranges = sizes?.probe.sql.split('UNION ALL').map((branch) => /`kind` = \?(.*)$/m.exec(branch)?.[1])
+    expect(ranges).toEqual(['', ' AND `run_at` < ?', ' AND `run_at` <= ?'])
+    const [state, last] = ["w'; DROP TABLE x", '2026-01-31 12:00:00']
+    expect(sizes?.values).toEqual([state, 'a', state, 'a', last, state, 'a', last])
   })
 
   it('look for the oldest of each type with one dive', () => {

@@ -21,6 +21,8 @@ const mostCountedAtOnce = 10_000
 /** Rows of a slice that are counted, whatever its types. */
 export const mostCounted = 50_000
 
+const unionAll = '\nUNION ALL\n'
+
 /** A probe, and what is bound in it. */
 export interface BoundProbe {
   readonly probe: Probe
@@ -45,8 +47,18 @@ export interface SliceProbes {
 export interface TypeProbes {
   /** The first type, as `type`; after `null`, after a type. For the figure of this name. */
   next(after: { readonly type: SqlValue } | undefined, name: ProbeName): BoundProbe
-  /** Rows of each type as `position` and `n`, up to `most` of each. */
+  /** Rows of each type as `position` and `n`, up to `most` of each, the first ones by `since`; `last` is that of the last one. */
   counts(types: readonly SqlValue[], most: number): BoundProbe
+  /**
+   * Never run: its plan has three estimates for each type, of all its rows, of those before `last`, and of those up to it. Undefined without an index that
+   * ends in `since`; then every `last` is NULL.
+   */
+  readonly sizes: ((types: readonly CountedType[]) => BoundProbe) | undefined
+}
+
+export interface CountedType {
+  readonly type: SqlValue
+  readonly last: SqlValue
 }
 
 export interface OldestProbes {
@@ -129,11 +141,19 @@ class CompiledSlice {
   private typeProbes(type: string): TypeProbes {
     const column = quoted(type)
     const index = this.byTypeIndex()
+    const since = this.byType === '' || this.mapping.since === undefined ? undefined : quoted(this.mapping.since)
+    const order = since === undefined ? nothing : part(`ORDER BY ${since}`)
     const counted = (value: SqlValue, position: number, most: number): Part => {
-      const rows = this.rows('SELECT 1', [part('AND'), exactly(type, value), part('LIMIT ?', most)])
+      const select = `SELECT ${since ?? 'NULL'} AS since`
+      const rows = this.rows(select, [part('AND'), exactly(type, value), order, part('LIMIT ?', most)])
       const alias = quoted(`${this.label}_${position}`)
-      return { ...rows, sql: `SELECT ${position} AS position, COUNT(*) AS n FROM (${rows.sql}) AS ${alias}` }
+      const sql = `SELECT ${position} AS position, COUNT(*) AS n, MAX(since) AS last FROM (${rows.sql}) AS ${alias}`
+      return { ...rows, sql }
     }
+    const sized = (counted: CountedType, sinceColumn: string): Part[] =>
+      [nothing, part(`AND ${sinceColumn} < ?`, counted.last), part(`AND ${sinceColumn} <= ?`, counted.last)].map(
+        (range) => this.rows('SELECT 1', [part('AND'), exactly(type, counted.type), range])
+      )
     return {
       next: (after, name) => {
         const rest = [behind(column, after), part(`ORDER BY ${column} LIMIT 1`)]
@@ -141,8 +161,15 @@ class CompiledSlice {
       },
       counts: (types, most) => {
         const branches = types.map((value, position) => counted(value, position, most))
-        return this.probe('depthByType', joined(branches, '\nUNION ALL\n'), { index, readsIndexOnly: true })
-      }
+        return this.probe('depthByType', joined(branches, unionAll), { index, readsIndexOnly: true })
+      },
+      sizes:
+        since === undefined
+          ? undefined
+          : (types) => {
+              const branches = types.flatMap((one) => sized(one, since))
+              return this.probe('depthByType', joined(branches, unionAll), { index })
+            }
     }
   }
 
@@ -159,7 +186,7 @@ class CompiledSlice {
       since,
       encoding: encodingOf(this.profile, since),
       index,
-      heads: (types, nowMs) => this.probe('oldest', joined(types.map(branch), '\nUNION ALL\n'), { index, nowMs })
+      heads: (types, nowMs) => this.probe('oldest', joined(types.map(branch), unionAll), { index, nowMs })
     }
   }
 

@@ -1,5 +1,13 @@
 export { parseProfile, typeColumn, type TableProfile } from './profile.ts'
-export { compileProfile, mostCounted, type BoundProbe, type CompiledProfile, type SliceProbes } from './compile.ts'
+export {
+  compileProfile,
+  mostCounted,
+  type BoundProbe,
+  type CompiledProfile,
+  type CountedType,
+  type SliceProbes,
+  type TypeProbes
+} from './compile.ts'
 export type { FlowProbe } from './compile-flow.ts'
 export { columnsProbe, columnsProbeValues, requireColumns } from './column-check.ts'
 export { indexesOf, indexesProbe } from './table-indexes.ts'

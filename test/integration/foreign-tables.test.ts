@@ -193,28 +193,40 @@ describe('the table of the first article', () => {
     expect(healed.costRows).toBeLessThan(3_000)
   })
 
-  it('with a long queue says "at least", by type, and knows the oldest all the same', async () => {
-    await owner.query(
-      `INSERT INTO thesis_run_task (task_type, status, created_at) SELECT CONCAT('type-', seq % 4), 'PENDING', UTC_TIMESTAMP() - INTERVAL 20 MINUTE FROM ${numbered(80_000)}`
-    )
-    await owner.query(
-      `INSERT INTO thesis_run_task (task_type, status, created_at) SELECT 'rare', 'PENDING', UTC_TIMESTAMP() - INTERVAL 1 HOUR FROM ${numbered(20)}`
-    )
-    await owner.query('ANALYZE TABLE thesis_run_task')
-    const profile = shippedProfile('thesis-run-task')
-    await makeAdvisedIndexes(account.url, profile, (sql) => owner.query(sql))
-    const watched = await watch(profile)
-    await watched.read()
-    const reading = await watched.read()
-    expect(heldBack(reading)).toEqual([])
-    expect(reading.depth).toEqual([
-      { type: 'rare', state: 'QUEUED', count: 20 },
-      ...[0, 1, 2, 3].map((n) => ({ type: `type-${n}`, state: 'QUEUED', count: 10_001, accuracy: 'atLeast' }))
-    ])
-    expect(reading.oldest[0]).toMatchObject({ type: 'rare' })
-    expect(reading.oldest).toHaveLength(5)
-    expect(reading.costRows).toBeLessThan(150_000)
-  })
+  it.each([
+    ['over an hour', 'seq % 3600', 1.2],
+    // The server is asked for a range that ends inside of them, which no range does.
+    ['in one second', '1200', 2.5]
+  ])(
+    'with a long queue that came %s says "about", by type, and knows the oldest all the same',
+    async (_how, ageSeconds, off) => {
+      await owner.query(
+        `INSERT INTO thesis_run_task (task_type, status, created_at) SELECT CONCAT('type-', seq % 4), 'PENDING', UTC_TIMESTAMP() - INTERVAL ${ageSeconds} SECOND FROM ${numbered(80_000)}`
+      )
+      await owner.query(
+        `INSERT INTO thesis_run_task (task_type, status, created_at) SELECT 'rare', 'PENDING', UTC_TIMESTAMP() - INTERVAL 2 HOUR FROM ${numbered(20)}`
+      )
+      await owner.query('ANALYZE TABLE thesis_run_task')
+      const profile = shippedProfile('thesis-run-task')
+      await makeAdvisedIndexes(account.url, profile, (sql) => owner.query(sql))
+      const watched = await watch(profile)
+      await watched.read()
+      const reading = await watched.read()
+      expect(heldBack(reading)).toEqual([])
+      const [rare, ...long] = reading.depth
+      expect(rare).toEqual({ type: 'rare', state: 'QUEUED', count: 20 })
+      expect(long.map(({ type, accuracy }) => `${type} ${accuracy ?? 'exact'}`)).toEqual(
+        [0, 1, 2, 3].map((n) => `type-${n} about`)
+      )
+      for (const { count } of long) {
+        expect(count).toBeGreaterThan(20_000 / off)
+        expect(count).toBeLessThan(20_000 * off)
+      }
+      expect(reading.oldest[0]).toMatchObject({ type: 'rare' })
+      expect(reading.oldest).toHaveLength(5)
+      expect(reading.costRows).toBeLessThan(150_000)
+    }
+  )
 
   it('with a long queue and no index by type has at least so many, and says what would tell the types apart', async () => {
     await owner.query(

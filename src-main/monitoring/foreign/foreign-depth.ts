@@ -1,17 +1,26 @@
 import {
   DepthSum,
+  type Accuracy,
   type ProbeName,
   type ProbeRound,
   type QueueReading,
   type SqlRow,
   type SqlValue
 } from '../../kernel/index.ts'
-import { mostCounted, type BoundProbe, type CompiledProfile, type SliceProbes } from '../../schema-profiles/index.ts'
+import {
+  mostCounted,
+  type BoundProbe,
+  type CompiledProfile,
+  type CountedType,
+  type SliceProbes,
+  type TypeProbes
+} from '../../schema-profiles/index.ts'
 import { numberOf, onlyType, typeName } from './row-values.ts'
 
 /*
  * How many tasks wait or run in a table that is not ours, whatever their number: each slice is counted up to a limit. Of a longer one each type is
- * counted, where an index finds the types one after the other; else there are at least as many as were counted.
+ * counted, where an index finds the types one after the other, and what goes beyond is estimated by the server; else there are at least as many as
+ * were counted.
  */
 
 /** Types of one slice that are looked at. */
@@ -42,8 +51,7 @@ export async function readForeignDepth(
   const sum = new DepthSum()
   const all = new Set(counts.flatMap(({ rows }) => rows.map(({ type }) => typeName(profile, type))))
   for (const { slice, rows, isWhole } of counts) {
-    for (const { type, count, isCut } of rows)
-      sum.add(typeName(profile, type), slice.state, count, isCut ? 'atLeast' : 'exact')
+    for (const { type, count, accuracy } of rows) sum.add(typeName(profile, type), slice.state, count, accuracy)
     if (isWhole) continue
     // Nobody has looked whether there are any of the other types.
     const seen = new Set(rows.map(({ type }) => typeName(profile, type)))
@@ -59,8 +67,7 @@ export async function readForeignDepth(
 interface TypeCount {
   readonly type: SqlValue
   readonly count: number
-  /** There may be more. */
-  readonly isCut: boolean
+  readonly accuracy: Accuracy
 }
 
 interface SliceCount {
@@ -76,7 +83,8 @@ async function countSlice(round: ProbeRound, slice: SliceProbes, nowMs: number):
   const isCut = counted.reduce((sum, row) => sum + numberOf(row, 'n'), 0) > slice.mostAtOnce
   const byType = isCut ? await countByType(round, slice) : undefined
   if (byType) return byType
-  const rows = counted.map((row) => ({ type: row['type'] ?? null, count: numberOf(row, 'n'), isCut }))
+  const accuracy = isCut ? 'atLeast' : 'exact'
+  const rows = counted.map((row) => ({ type: row['type'] ?? null, count: numberOf(row, 'n'), accuracy }) as const)
   return { slice, rows, isWhole: !isCut }
 }
 
@@ -91,12 +99,45 @@ async function countByType(round: ProbeRound, slice: SliceProbes): Promise<Slice
     // One more tells whether there are more.
     const counted = await ask(round, slice.types.counts(chunk, most + 1))
     if (!counted) return undefined
-    for (const row of counted) {
-      const count = numberOf(row, 'n')
-      rows.push({ type: chunk[numberOf(row, 'position')] ?? null, count, isCut: count > most })
-    }
+    const found = counted.map((row) => ({
+      type: chunk[numberOf(row, 'position')] ?? null,
+      last: row['last'] ?? null,
+      count: numberOf(row, 'n')
+    }))
+    rows.push(...found.filter(({ count }) => count <= most).map((one) => ({ ...one, accuracy: 'exact' }) as const))
+    const cut = found.filter(({ count }) => count > most)
+    rows.push(...(await estimate(round, slice.types, cut)))
   }
   return { slice, rows, isWhole: types.isWhole }
+}
+
+/** Types of which not all was counted. */
+async function estimate(
+  round: ProbeRound,
+  { sizes }: TypeProbes,
+  cut: readonly (CountedType & { readonly count: number })[]
+): Promise<TypeCount[]> {
+  const known = sizes && cut.length > 0 && cut.every(({ last }) => last !== null) ? sizes(cut) : undefined
+  const expected = known && (await round.expectedRows(known.probe, known.values))
+  // A branch that the server knows to be empty has no line in its plan.
+  if (expected?.length !== 3 * cut.length) return cut.map((one) => ({ ...one, accuracy: 'atLeast' }))
+  return cut.map(({ type, count }, position) => {
+    const [all = 0, before = 0, upTo = 0] = expected.slice(3 * position)
+    return { type, count: aboutSize(count, { all, before, upTo }), accuracy: 'about' }
+  })
+}
+
+/**
+ * The server's estimate of all, corrected by how far it is off about those that were counted: InnoDB doubles what it finds for long ranges. Of those
+ * it is only known that they end at their last moment, which may be that of many more; an estimate that fits that is left as it is.
+ */
+export function aboutSize(
+  counted: number,
+  { all, before, upTo }: { readonly all: number; readonly before: number; readonly upTo: number }
+): number {
+  const [least, most] = [counted / Math.max(1, upTo), counted / Math.max(1, before)]
+  const scale = Math.min(4, Math.max(0.25, Math.min(Math.max(1, least), most)))
+  return Math.max(counted, Math.round(all * scale))
 }
 
 export interface FoundTypes {
