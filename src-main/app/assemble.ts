@@ -21,6 +21,7 @@ import { Outside } from './outside/outside.ts'
 import { toProblem } from './problem.ts'
 import type { Services } from './router/index.ts'
 import { makeSampleImport } from './sample-import.ts'
+import { shippedProfiles } from './shipped-profiles.ts'
 import { userName } from './user-name.ts'
 import { LocalWorker } from './worker/local-worker.ts'
 
@@ -89,6 +90,7 @@ export async function assemble(
     publish: (event) => parts.hub.publish(event),
     audited: (change, work) => audited(auditing, change, work),
     info: () => infoOf(ground, sampleImportFile),
+    profiles: () => shippedProfiles(options.resourcesDir),
     capturePage: options.capturePage ?? null
   }
 }
@@ -142,7 +144,7 @@ function makeConnections(
       hub.publish({ kind: 'tick', tick: seen })
       alerts.take(tick)
       outside.take(seen)
-      if (accessMode === 'read-write') afterTick.begin(tick.connectionId, tick.reading, store)
+      if (store && accessMode === 'read-write') afterTick.begin(tick.connectionId, tick.reading, store)
     },
     lastKnownAt: (id) => observations.lastKnownAt(id),
     onClosing: (id) => parts().localWorker.leave(id),

@@ -6,6 +6,9 @@ import type { AccessMode, MysqlSettings } from './settings.ts'
 
 export type Environment = 'local' | 'development' | 'staging' | 'production'
 
+/** A profile has some 2 KB. */
+const longestProfile = 65_536
+
 /** A saved MySQL connection. No secret is part of it. */
 export interface StoredConnection {
   readonly id: string
@@ -13,6 +16,8 @@ export interface StoredConnection {
   readonly environment: Environment
   readonly accessMode: AccessMode
   readonly mysql: MysqlSettings
+  /** Text of the profile of a table that is not ours; null: our own tables. */
+  readonly profile: string | null
 }
 
 const storedConnection: z.ZodType<StoredConnection> = z.object({
@@ -28,7 +33,9 @@ const storedConnection: z.ZodType<StoredConnection> = z.object({
     database: z.string().min(1),
     tls: z.enum(['disabled', 'required', 'verify-identity']),
     ca: z.string()
-  })
+  }),
+  // Not in files of a Taskdeck that knew its own tables only.
+  profile: z.string().max(longestProfile).nullable().default(null)
 })
 
 const fileFormat = z.object({ version: z.literal(1), connections: z.array(storedConnection) })

@@ -1,5 +1,5 @@
 import { AppError, toAppError, type Clock, type SqlDatabase } from '../kernel/index.ts'
-import { judgeRights, mayMakeTables, type RightsVerdict } from './grants.ts'
+import { judgeRights, judgeTableRights, mayMakeTables, type RightsVerdict } from './grants.ts'
 import { openMysql } from './mysql-database.ts'
 import { openSession, type Session } from './session.ts'
 import { isLoopbackHost, type AccessMode, type MysqlLogin } from './settings.ts'
@@ -21,6 +21,8 @@ export interface ConnectionTestOptions {
   readonly accessMode: AccessMode
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** The one table that is read, `schema` null in the connection's database; null: the whole database is used. */
+  readonly table: { readonly schema: string | null; readonly name: string } | null
   readonly schemaStatus: (database: SqlDatabase) => Promise<SchemaVerdict>
 }
 
@@ -156,7 +158,8 @@ class ConnectionTest {
     const { rows } = await (await this.openDatabase()).execute('SHOW GRANTS')
     const lines = rows.map((row) => String(Object.values(row)[0]))
     const { database } = this.settings
-    const { accessMode } = this.options
+    const { accessMode, table } = this.options
+    if (table) return judgeTableRights(lines, { database: table.schema ?? database, table: table.name })
     // Only who may write and may not make tables is asked whether there are any: for all others the answer changes nothing.
     const makesTables =
       accessMode === 'read-write' && !mayMakeTables(lines, database) && (await this.tablesAreMissing())

@@ -1,11 +1,48 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../kernel/index.ts'
-import { deniedCommand, deniedDatabase, judgeRights } from './grants.ts'
+import { deniedCommand, deniedDatabase, judgeRights, judgeTableRights } from './grants.ts'
 
 const usage = "GRANT USAGE ON *.* TO `u`@`%` IDENTIFIED BY PASSWORD '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'"
 const judge = (lines: string[], mode: 'read-only' | 'read-write' = 'read-only') =>
   judgeRights([usage, ...lines], { database: 'app', accessMode: mode, makesTables: false })
 const reading = (database: string) => ({ database, accessMode: 'read-only' as const, makesTables: false })
+
+describe('judgeTableRights', () => {
+  const judgeTable = (...lines: string[]) => judgeTableRights([usage, ...lines], { database: 'app', table: 'jobs' })
+  const enough = { status: 'ok', notes: [{ code: 'rights', values: { rights: 'SELECT' } }], problem: null }
+
+  it.each([
+    'GRANT SELECT ON `app`.`jobs` TO `u`@`%`',
+    'GRANT SELECT ON `app`.`Jobs` TO `u`@`%`',
+    'GRANT SELECT (`id`, `state`) ON `app`.`jobs` TO `u`@`%`',
+    'GRANT SELECT ON `app`.* TO `u`@`%`'
+  ])('is content with %s', (line) => {
+    expect(judgeTable(line)).toEqual(enough)
+  })
+
+  it.each([
+    'GRANT SELECT ON `app`.`other` TO `u`@`%`',
+    'GRANT SELECT ON `elsewhere`.`jobs` TO `u`@`%`',
+    'GRANT INSERT ON `app`.`jobs` TO `u`@`%`'
+  ])('fails with %s alone', (line) => {
+    expect(judgeTable(line)).toMatchObject({
+      status: 'failed',
+      problem: { code: 'NO_RIGHTS', details: { database: 'app', table: 'jobs', privilege: 'SELECT' } }
+    })
+  })
+
+  it('warns of more than reading, and of roles', () => {
+    expect(judgeTable('GRANT SELECT, DELETE ON `app`.`jobs` TO `u`@`%`')).toMatchObject({
+      status: 'warning',
+      notes: [{ code: 'rightsExcess', values: { rights: 'DELETE' } }]
+    })
+    expect(judgeTable('GRANT ALL PRIVILEGES ON `app`.`jobs` TO `u`@`%`')).toMatchObject({
+      status: 'warning',
+      notes: [{ code: 'rightsExcess', values: { rights: 'ALL PRIVILEGES' } }]
+    })
+    expect(judgeTable('GRANT `reader`@`%` TO `u`@`%`').notes).toEqual([{ code: 'rightsThroughRoles' }])
+  })
+})
 
 describe('judgeRights', () => {
   it('is content with what the mode needs', () => {

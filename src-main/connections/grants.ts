@@ -7,6 +7,8 @@ interface Grant {
   readonly revoked: boolean
   readonly privileges: ReadonlySet<string>
   readonly scope: 'global' | 'database' | 'table'
+  /** Of a grant on one table. */
+  readonly table: string | null
 }
 
 export interface RightsVerdict {
@@ -22,6 +24,8 @@ const needed: Record<AccessMode, readonly string[]> = {
 
 /** What the first migration needs beyond that: it makes tables with all their keys and alters none. */
 const neededForTables = 'CREATE'
+
+const all = 'ALL PRIVILEGES'
 
 /** On every database at once these are harmless to have. */
 const harmlessGlobal: ReadonlySet<string> = new Set([
@@ -64,11 +68,7 @@ export function judgeRights(
   const grants = grantsOn(lines, database)
   const held = (privilege: string): boolean => holds(grants, privilege)
   const onTables = grants.some((grant) => grant.scope === 'table' && grant.privileges.has('SELECT'))
-  const usesRoles = lines.some((line) => /^GRANT (?:`|')/.test(line) && !/ ON /.test(line))
-  if (!held('SELECT') && !onTables) {
-    if (usesRoles) return verdict('warning', [{ code: 'rightsThroughRoles' }])
-    return { status: 'failed', notes: [], problem: noSelect(database) }
-  }
+  if (!held('SELECT') && !onTables) return cannotRead(lines, noSelect(database))
   const remarks: TestNote[] = []
   const remark = (code: TestNote['code'], rights: readonly string[]): void => {
     if (rights.length > 0) remarks.push({ code, values: { rights: rights.join(', ') } })
@@ -81,16 +81,41 @@ export function judgeRights(
   return verdict('ok', [{ code: 'rights', values: { rights: needed[accessMode].join(', ') } }])
 }
 
+/** What the grants mean for whoever reads one table and nothing else: SELECT on that table is enough, and more than reading is too much. */
+export function judgeTableRights(
+  lines: readonly string[],
+  { database, table }: { readonly database: string; readonly table: string }
+): RightsVerdict {
+  const grants = grantsOn(lines, database)
+  // Some servers keep names of tables in lower case.
+  const isOnTable = (grant: Grant): boolean => grant.table?.toLowerCase() === table.toLowerCase()
+  const onTable = grants.some(
+    (grant) => isOnTable(grant) && (grant.privileges.has('SELECT') || grant.privileges.has(all))
+  )
+  if (!onTable && !holds(grants, 'SELECT')) return cannotRead(lines, noSelect(database, table))
+  const excess = excessRights(grants, 'read-only')
+  if (excess.length === 0) return verdict('ok', [{ code: 'rights', values: { rights: 'SELECT' } }])
+  return verdict('warning', [{ code: 'rightsExcess', values: { rights: excess.join(', ') } }])
+}
+
+/** Roles hide what is granted. */
+function cannotRead(lines: readonly string[], problem: AppError): RightsVerdict {
+  const usesRoles = lines.some((line) => /^GRANT (?:`|')/.test(line) && !/ ON /.test(line))
+  return usesRoles ? verdict('warning', [{ code: 'rightsThroughRoles' }]) : { status: 'failed', notes: [], problem }
+}
+
 const verdict = (status: 'ok' | 'warning', notes: readonly TestNote[]): RightsVerdict => ({
   status,
   notes,
   problem: null
 })
 
-const noSelect = (database: string): AppError =>
-  new AppError('NO_RIGHTS', 'user', 'The account may not read this database: ask for GRANT SELECT on it.', {
-    details: { database, privilege: 'SELECT' }
+const noSelect = (database: string, table?: string): AppError => {
+  const what = table === undefined ? 'this database' : `the table ${table}`
+  return new AppError('NO_RIGHTS', 'user', `The account may not read ${what}: ask for GRANT SELECT on it.`, {
+    details: { database, privilege: 'SELECT', ...(table === undefined ? {} : { table }) }
   })
+}
 
 /** Access denied for user to database. Also the answer for a database that does not exist, to an account without rights on all. */
 const deniedNumber = 1044
@@ -125,7 +150,7 @@ function grantStatement(user: string, database: string, privileges: readonly str
 
 function holds(grants: readonly Grant[], privilege: string): boolean {
   const covers = (grant: Grant): boolean =>
-    grant.scope !== 'table' && (grant.privileges.has(privilege) || grant.privileges.has('ALL PRIVILEGES'))
+    grant.scope !== 'table' && (grant.privileges.has(privilege) || grant.privileges.has(all))
   return (
     grants.some((grant) => !grant.revoked && covers(grant)) && !grants.some((grant) => grant.revoked && covers(grant))
   )
@@ -154,14 +179,17 @@ function readGrant(line: string, database: string): Grant | null {
   // Column lists are taken for the whole table: whoever may read some columns may read.
   const privileges = new Set(list.replace(/ ?\([^)]*\)/g, '').split(', '))
   if (/ WITH (?:.* )?GRANT OPTION/.test(account)) privileges.add('GRANT OPTION')
-  return { revoked: verb === 'REVOKE', privileges, scope: global ? 'global' : table === '*' ? 'database' : 'table' }
+  const scope = global ? 'global' : table === '*' ? 'database' : 'table'
+  return { revoked: verb === 'REVOKE', privileges, scope, table: scope === 'table' ? nameIn(table) : null }
 }
 
 /** In a grant on all tables the database's name is a LIKE pattern. */
 function names(identifier: string, database: string, isPattern: boolean): boolean {
-  const name = identifier.slice(1, -1).replaceAll('``', '`')
+  const name = nameIn(identifier)
   return isPattern ? likePattern(name).test(database) : name === database
 }
+
+const nameIn = (identifier: string): string => identifier.slice(1, -1).replaceAll('``', '`')
 
 function likePattern(like: string): RegExp {
   const source = like.replace(/\\[\s\S]|[\s\S]/g, (part) => {

@@ -19,6 +19,7 @@ const connection = (id: string, more: Partial<StoredConnection> = {}): StoredCon
   environment: 'local',
   accessMode: 'read-only',
   mysql: { host: 'db', port: 3306, user: 'u', database: 'app', tls: 'required', ca: '' },
+  profile: null,
   ...more
 })
 const code = (work: Promise<unknown>): Promise<string> =>
@@ -42,6 +43,19 @@ describe('ConnectionStore', () => {
     expect((await open()).list()).toEqual([connection('a'), connection('b', { name: 'changed' })])
     expect(ownerOnly('connections.json')).toBe(true)
     expect(readdirSync(dir)).toEqual(['connections.json'])
+  })
+
+  it('takes connections of a file from before there were profiles for those of our own tables', async () => {
+    await (await open()).save(connection('b', { profile: '{"format": 1}' }))
+    const { profile: _none, ...older } = connection('a')
+    const content = JSON.parse(readFileSync(file('connections.json'), 'utf8')) as { connections: object[] }
+    writeFileSync(
+      file('connections.json'),
+      JSON.stringify({ ...content, connections: [older, ...content.connections] })
+    )
+    const store = await open()
+    expect(store.problem).toBeNull()
+    expect(store.list()).toEqual([connection('a'), connection('b', { profile: '{"format": 1}' })])
   })
 
   it('can be read beside the app: what is damaged is said and stays as it is', async () => {

@@ -17,6 +17,7 @@ export type TestNoteCode =
   | 'schemaReady'
   | 'schemaMissing'
   | 'schemaOutdated'
+  | 'profileFits'
 
 export interface TestNote {
   readonly code: TestNoteCode

@@ -81,6 +81,8 @@ export const connectionDraft = z.object({
   environment,
   accessMode,
   mysql: mysqlSettings,
+  /** JSON text that describes another application's table, which is then only looked at (docs/foreign-tables.md); null: Taskdeck's own tables. */
+  profile: z.string().max(65_536).nullable().default(null),
   /** null keeps the stored one. A change of host, port or user drops what is stored. */
   password: z.string().max(1024).nullable().default(null),
   /** `vault` fails where the OS has no store for secrets; `session` forgets at exit. */
@@ -118,6 +120,8 @@ export const connectionView = z.object({
   environment,
   accessMode,
   mysql: mysqlSettings.nullable(),
+  /** Of another application's table; `name` and `table` are null when the text is no profile (any more), `profile` for Taskdeck's own tables. */
+  profile: z.object({ text: z.string(), name: z.string().nullable(), table: z.string().nullable() }).nullable(),
   /** Where the password is: `none` for the local queue or an empty one. */
   password: z.enum(['none', 'vault', 'session', 'missing']),
   /** For example "MariaDB 10.11.19", null until known. */
@@ -145,7 +149,8 @@ export const testNote = z.object({
     'rightsForTables',
     'schemaReady',
     'schemaMissing',
-    'schemaOutdated'
+    'schemaOutdated',
+    'profileFits'
   ]),
   values: z.record(z.string(), z.union([z.string(), z.number()]))
 })
@@ -308,6 +313,8 @@ export const contract = {
   },
   connections: {
     list: base.output(z.array(connectionView)),
+    /** The profiles that come with Taskdeck, to begin one's own with. */
+    profiles: base.output(z.array(z.object({ name: z.string(), text: z.string() }))),
     /** Tries each step in order and stops at the first failure; saves nothing. */
     test: base.input(connectionDraft).output(eventIterator(testStep)),
     save: base.input(connectionDraft).output(connectionView),

@@ -1,6 +1,6 @@
 import { AppError, type Probe, type SqlRow, type SqlValue } from '../kernel/index.ts'
 import type { Condition } from './conditions.ts'
-import { typeColumn, type TableProfile } from './profile.ts'
+import { tablePlace, typeColumn, type TableProfile } from './profile.ts'
 import type { TimeEncoding } from './time-encoding.ts'
 
 /** What the server tells an account of the columns that it may read, as `name` and `kind`. */
@@ -13,8 +13,8 @@ WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?`,
   index: null
 }
 
-export function columnsProbeValues({ table }: TableProfile): SqlValue[] {
-  const [name = '', schema = null] = table.split('.').reverse()
+export function columnsProbeValues(profile: TableProfile): SqlValue[] {
+  const { schema, name } = tablePlace(profile)
   return [schema, name]
 }
 
@@ -92,4 +92,5 @@ function valueProblem(kind: string, one: Condition): string | undefined {
   return undefined
 }
 
-const invalid = (message: string): AppError => new AppError('INVALID_INPUT', 'user', message)
+const invalid = (message: string): AppError =>
+  new AppError('INVALID_INPUT', 'user', message, { details: { field: 'profile' } })

@@ -1,4 +1,4 @@
-export { parseProfile, typeColumn, type TableProfile } from './profile.ts'
+export { parseProfile, tablePlace, typeColumn, type TablePlace, type TableProfile } from './profile.ts'
 export {
   compileProfile,
   mostCounted,

@@ -65,6 +65,17 @@ export const isLive = (state: TaskState): boolean => liveStates.some((one) => on
 /** The column that tells tasks apart by kind; undefined when all are of one. */
 export const typeColumn = ({ type }: TableProfile): string | undefined => ('column' in type ? type.column : undefined)
 
+/** Where a table is; `schema` null is the connection's database. */
+export interface TablePlace {
+  readonly schema: string | null
+  readonly name: string
+}
+
+export function tablePlace({ table }: Pick<TableProfile, 'table'>): TablePlace {
+  const [name = '', schema = null] = table.split('.').reverse()
+  return { schema, name }
+}
+
 /** Throws BUG for a column without one, which no valid profile has. */
 export function encodingOf({ times }: TableProfile, column: string): TimeEncoding {
   const encoding = times[column]
@@ -143,4 +154,5 @@ const pathText = (path: readonly PropertyKey[]): string =>
     return text === '' ? String(part) : `${text}.${String(part)}`
   }, '') || 'the profile'
 
-const invalid = (message: string): AppError => new AppError('INVALID_INPUT', 'user', message)
+const invalid = (message: string): AppError =>
+  new AppError('INVALID_INPUT', 'user', message, { details: { field: 'profile' } })

@@ -26,6 +26,12 @@ import { DemoRequests } from './demo-requests.ts'
 import { DemoTasks } from './demo-tasks.ts'
 import type { Scene } from './scenes.ts'
 
+const demoProfile = { name: 'Laravel jobs', text: '{\n  "name": "Laravel jobs",\n  "table": "jobs"\n}' }
+
+function profileOf(text: string | null): ConnectionView['profile'] {
+  return text === null ? null : { text, ...(JSON.parse(text) as { name: string; table: string }) }
+}
+
 /** A client over an app that lives in the page: the scene's queues move, actions change what the next event says. */
 export class FakeApp {
   readonly client: TaskdeckClient
@@ -185,6 +191,7 @@ export class FakeApp {
       environment: draft.environment,
       accessMode: draft.accessMode,
       mysql: { port: 3306, tls: 'disabled', ca: '', ...draft.mysql },
+      profile: profileOf(draft.profile ?? null),
       password: draft.keepPassword ?? 'session',
       server: null,
       link: { status: 'connecting' }
@@ -206,6 +213,7 @@ export class FakeApp {
       },
       connections: {
         list: () => this.connections,
+        profiles: () => [demoProfile],
         test: (draft: ConnectionDraft, signal?: AbortSignal) => testSteps(draft, signal),
         save: (draft: ConnectionDraft) => this.saved(draft),
         remove: ({ connectionId }: { connectionId: string }) => {

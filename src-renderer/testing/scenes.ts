@@ -35,6 +35,7 @@ function connection(id: string, name: string, change: Partial<ConnectionView>): 
     environment: 'production',
     accessMode: 'read-only',
     mysql: { ...mysql },
+    profile: null,
     password: 'vault',
     server: 'MySQL 8.0',
     link: { status: 'connecting' },

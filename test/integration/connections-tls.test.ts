@@ -158,6 +158,7 @@ describe('the connection test', () => {
     const results: ConnectionTestStep[] = []
     const test = testMysqlConnection(login, {
       accessMode,
+      table: null,
       clock: systemClock,
       signal: new AbortController().signal,
       schemaStatus: async (database) => {
@@ -207,6 +208,7 @@ describe('the connection test', () => {
     const rights = async (code: 'schemaMissing' | 'schemaReady'): Promise<unknown> => {
       const test = testMysqlConnection(writer, {
         accessMode: 'read-write',
+        table: null,
         clock: systemClock,
         signal: new AbortController().signal,
         schemaStatus: () => Promise.resolve({ status: 'warning', notes: [{ code }], problem: null })
@@ -268,6 +270,7 @@ describe('the connection test', () => {
     const stop = new AbortController()
     const test = testMysqlConnection(login, {
       accessMode: 'read-only',
+      table: null,
       clock: systemClock,
       signal: stop.signal,
       schemaStatus: () => new Promise(() => undefined)

@@ -73,6 +73,7 @@ async function lookAt(change: Partial<ServerLookOptions> = {}): Promise<ServerLo
     clock: systemClock,
     statements: () => claimStatements({ type: 'mail', priority: 5, batch: 10 }),
     workers: () => [],
+    table: null,
     ...change
   })
 }

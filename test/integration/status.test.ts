@@ -163,7 +163,7 @@ describe('taskdeck status of a queue on a server', () => {
     mkdirSync(dataDir, { recursive: true })
     const store = await ConnectionStore.open(dataDir, systemClock)
     await store.save({
-      ...{ id: 'orders', name: 'Orders', environment: 'production', accessMode: 'read-only' },
+      ...{ id: 'orders', name: 'Orders', environment: 'production', accessMode: 'read-only', profile: null },
       mysql: {
         ...{ host: '127.0.0.1', port, tls: 'disabled', ca: '', database: url.pathname.slice(1) },
         user: decodeURIComponent(url.username)

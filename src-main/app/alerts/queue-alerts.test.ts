@@ -10,7 +10,16 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 const stateOf = (connectionId: string): AlertState => ({ connectionId, rules: [], open: [], silences: [] })
 const tickOf = (connectionId: string) => ({ connectionId, seq: 1, reading: emptyReading(), points: [] })
 const viewOf = (id: string, link: LinkState): ConnectionView => ({
-  ...{ id, name: id, kind: 'mysql', environment: 'local', accessMode: 'read-only', mysql: null, password: 'none' },
+  ...{
+    id,
+    name: id,
+    kind: 'mysql',
+    environment: 'local',
+    accessMode: 'read-only',
+    mysql: null,
+    profile: null,
+    password: 'none'
+  },
   ...{ server: null, link }
 })
 

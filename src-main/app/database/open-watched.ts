@@ -1,8 +1,10 @@
 import { openMysql, type MysqlLogin } from '../../connections/index.ts'
+import type { ConnectionView } from '../../contract/index.ts'
 import type { Clock, QueueReading } from '../../kernel/index.ts'
 import { ServerLook } from '../../monitoring/health/index.ts'
 import { claimStatements } from '../../queue/store-mysql/index.ts'
 import { openSqliteHealth } from '../../queue/store-sqlite/index.ts'
+import { tablePlace, type TablePlace } from '../../schema-profiles/index.ts'
 import type { WatchedDatabase } from './database-watches.ts'
 
 /*
@@ -20,22 +22,32 @@ export interface WatchedOptions {
   readonly clock: Clock
   /** The newest reading of the queue: its workers and types. */
   readonly reading: () => QueueReading | undefined
+  /** The table that is not ours; null: our own tables. */
+  readonly table: TablePlace | null
 }
+
+/** null for our own tables, and where the profile cannot be read. */
+export const foreignPlace = ({ profile }: Pick<ConnectionView, 'profile'>): TablePlace | null =>
+  typeof profile?.table === 'string' ? tablePlace({ table: profile.table }) : null
 
 export async function openWatchedServer(
   login: MysqlLogin,
-  { clock, reading }: WatchedOptions
+  { clock, reading, table }: WatchedOptions
 ): Promise<WatchedDatabase> {
   const database = await openMysql(login, { accessMode: 'read-only', clock, ...limits })
   const look = new ServerLook({
-    ...{ database, clock },
-    statements: () => claimStatements({ type: deepestType(reading()), priority: usualPriority, batch }),
+    ...{ database, clock, table },
+    // Nothing of ours claims from a table that is not ours.
+    statements: () => (table ? [] : claimStatements({ type: deepestType(reading()), priority: usualPriority, batch })),
     workers: () => (reading()?.workers ?? []).filter(({ status }) => status !== 'stopped')
   })
   return { look: (signal) => look.look(signal), close: () => database.close() }
 }
 
-export function openWatchedFile(file: string, { clock, reading }: WatchedOptions): Promise<WatchedDatabase> {
+export function openWatchedFile(
+  file: string,
+  { clock, reading }: Pick<WatchedOptions, 'clock' | 'reading'>
+): Promise<WatchedDatabase> {
   return openSqliteHealth({ file, clock, type: () => deepestType(reading()) })
 }
 

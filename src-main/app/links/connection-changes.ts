@@ -10,8 +10,15 @@ import {
 import { AppError, toAppError, type Clock } from '../../kernel/index.ts'
 import type { MigrationStatement } from '../../queue/task-store.ts'
 import type { AppLog } from '../app-log.ts'
-import { isElsewhere, refuseUnconfirmedWriting, storedFrom, type ParsedDraft } from './connection-draft.ts'
+import {
+  isElsewhere,
+  refuseUnconfirmedWriting,
+  storedFrom,
+  usableProfile,
+  type ParsedDraft
+} from './connection-draft.ts'
 import type { Connections } from './connections.ts'
+import { foreignTable } from './foreign-profile.ts'
 import { mysqlInstaller, openDatabase, type DatabasePlaces } from './open-queue.ts'
 
 export interface ConnectionChangesOptions {
@@ -46,6 +53,7 @@ export class ConnectionChanges {
         )
       refuseUnconfirmedWriting(draft, known)
       requirePlainNames(draft.mysql)
+      usableProfile(draft)
       const stored = storedFrom(draft, known)
       await this.write(stored, known, draft)
       await connections.reopen(stored, known !== null && isElsewhere(known, stored))
@@ -79,6 +87,7 @@ export class ConnectionChanges {
     const { connections, stored: file } = this.options
     return this.change(async () => {
       const stored = connections.stored(id)
+      if (accessMode === 'read-write' && stored.profile !== null) throw foreignTable()
       if (accessMode === 'read-write' && stored.environment === 'production' && confirmation !== stored.name)
         throw new AppError('INVALID_INPUT', 'user', 'Type the name of the connection to write to production.')
       const changed = { ...stored, accessMode }
@@ -122,7 +131,7 @@ export class ConnectionChanges {
     work: (installer: ReturnType<typeof mysqlInstaller>) => Promise<T>
   ): Promise<T> {
     const { clock, places, connections } = this.options
-    connections.stored(id)
+    if (connections.stored(id).profile !== null) throw foreignTable()
     const login = await connections.login(id)
     if (!login) throw new AppError('BUG', 'bug', 'a MySQL connection has a login')
     const database = await openDatabase(login, accessMode, { clock, use: 'migration' })

@@ -14,12 +14,14 @@ import {
   type Secrets,
   type StoredConnection
 } from '../../connections/index.ts'
-import { AppError, type Clock } from '../../kernel/index.ts'
+import { AppError, type Clock, type SqlDatabase } from '../../kernel/index.ts'
 import type { Tick } from '../../monitoring/index.ts'
 import { writeBlock, type ActionTarget } from '../../operations/index.ts'
 import type { TaskStore } from '../../queue/task-store.ts'
 import type { AppLog } from '../app-log.ts'
 import { toProblem } from '../problem.ts'
+import { foreignTable, profileIn, profileView } from './foreign-profile.ts'
+import { openForeignQueue } from './open-foreign.ts'
 import { openLocalQueue, openMysqlQueue, type DatabasePlaces } from './open-queue.ts'
 import { QueueLink, type Opening } from './queue-link.ts'
 
@@ -32,7 +34,8 @@ export interface ConnectionsOptions {
   readonly secrets: Secrets
   readonly log: AppLog
   onChange(): void
-  onTick(tick: Tick, target: { readonly store: TaskStore; readonly accessMode: AccessMode }): void
+  /** `store` is null for a table that is not ours. */
+  onTick(tick: Tick, target: { readonly store: TaskStore | null; readonly accessMode: AccessMode }): void
   /** When its newest known reading was made, also in an earlier run; null when there never was one. */
   lastKnownAt(connectionId: string): Promise<number | null>
   /** Before a connection's queue is closed for good or opened otherwise. */
@@ -43,6 +46,7 @@ export interface ConnectionsOptions {
 
 interface Entry {
   readonly stored: StoredConnection | null
+  readonly profile: ConnectionView['profile']
   readonly link: QueueLink
   server: string | null
   password: PasswordPlace
@@ -57,7 +61,8 @@ const localView = {
   id: localConnectionId,
   name: 'Local queue',
   environment: 'local',
-  accessMode: 'read-write'
+  accessMode: 'read-write',
+  profile: null
 } as const
 
 /** The open connections: the embedded queue, and one link for each that the user has saved. */
@@ -92,26 +97,28 @@ export class Connections {
   }
 
   view(id: string): ConnectionView {
-    const { stored, server, password, ...entry } = this.entry(id)
+    const { stored, server, password, profile, ...entry } = this.entry(id)
     const link = sinceLastKnown(entry.link.state, entry.lastKnownAt)
     if (!stored) return { ...localView, kind: 'sqlite', mysql: null, password: 'none', server: 'SQLite', link }
     const { name, environment, accessMode, mysql } = stored
-    return { id, name, environment, accessMode, kind: 'mysql', mysql, password, server, link }
+    return { id, name, environment, accessMode, kind: 'mysql', mysql, profile, password, server, link }
   }
 
-  /** Throws NOT_FOUND, or what is in the way of using it. */
-  store(id: string): Promise<TaskStore> {
+  /** Throws NOT_FOUND, FOREIGN_TABLE, or what is in the way of using it. */
+  async store(id: string): Promise<TaskStore> {
+    this.requireOurs(id)
     return this.entry(id).link.store()
   }
 
   /** The same for what changes tasks: also throws READ_ONLY. */
-  writableStore(id: string): Promise<TaskStore> {
+  async writableStore(id: string): Promise<TaskStore> {
     this.requireWritable(id)
     return this.store(id)
   }
 
-  /** What an operator's action has to know of it. */
+  /** What an operator's action has to know of it. Throws FOREIGN_TABLE where there is nothing to act on. */
   target(id: string): ActionTarget {
+    this.requireOurs(id)
     const { name, environment, accessMode } = this.view(id)
     return { connectionId: id, connectionName: name, environment, accessMode }
   }
@@ -194,7 +201,8 @@ export class Connections {
       onBug: (error) => log.bug(error)
     })
     const password = stored ? 'missing' : 'none'
-    const entry: Entry = { stored, link, server: null, password, refusal: null, lastKnownAt: null, isClosing: false }
+    const known = { server: null, password, refusal: null, lastKnownAt: null } as const
+    const entry: Entry = { stored, profile: profileView(stored?.profile ?? null), link, ...known, isClosing: false }
     this.entries.set(id, entry)
     link.start()
     void this.recall(id, entry)
@@ -218,7 +226,7 @@ export class Connections {
     if (password === null) return { status: 'locked', problem: entry.refusal }
     log.hide(password)
     try {
-      const { opening, database } = await openMysqlQueue({ ...stored.mysql, password }, stored.accessMode, places)
+      const { opening, database } = await openStored(stored, password, places)
       secrets.accepted(stored.id)
       entry.server = serverName(database.flavour, database.serverVersion)
       return opening
@@ -245,11 +253,26 @@ export class Connections {
     entry.password = await this.options.secrets.place(stored.id, stored.mysql)
   }
 
+  private requireOurs(id: string): void {
+    if (this.entry(id).profile) throw foreignTable()
+  }
+
   private entry(id: string): Entry {
     const entry = this.entries.get(id)
     if (!entry) throw new AppError('NOT_FOUND', 'user', 'This connection does not exist (any more).')
     return entry
   }
+}
+
+async function openStored(
+  { mysql, accessMode, profile }: StoredConnection,
+  password: string,
+  places: DatabasePlaces
+): Promise<{ opening: Opening; database: Pick<SqlDatabase, 'flavour' | 'serverVersion'> }> {
+  const login = { ...mysql, password }
+  if (profile === null) return openMysqlQueue(login, accessMode, places)
+  const { queue, database } = await openForeignQueue(login, profileIn(profile), places.clock)
+  return { opening: { status: 'ready', queue }, database }
 }
 
 /** A database that is away since before this start was last read in an earlier run. */

@@ -6,8 +6,8 @@ import { probeLimits } from '../../monitoring/index.ts'
 import { withHints } from '../../queue/pool/index.ts'
 import { mysqlSchema, openMysqlStore } from '../../queue/store-mysql/index.ts'
 import { openSqliteStore, sqliteSchema } from '../../queue/store-sqlite/index.ts'
-import type { SchemaInstaller, SchemaStatus } from '../../queue/task-store.ts'
-import type { Obstacle, Opening } from './queue-link.ts'
+import type { SchemaInstaller, SchemaStatus, TaskStore } from '../../queue/task-store.ts'
+import type { Obstacle, Opening, OwnQueue } from './queue-link.ts'
 import { watchingOn } from './watching.ts'
 
 /*
@@ -66,7 +66,7 @@ export async function openMysqlQueue(
   login: MysqlLogin,
   accessMode: AccessMode,
   places: DatabasePlaces
-): Promise<{ opening: Opening; database: Pick<SqlDatabase, 'flavour' | 'serverVersion'> }> {
+): Promise<{ opening: Opening<OwnQueue>; database: Pick<SqlDatabase, 'flavour' | 'serverVersion'> }> {
   const database = await openDatabase(login, accessMode, { clock: places.clock, use: 'page' })
   try {
     const status = await mysqlInstaller(database, places).status()
@@ -83,7 +83,7 @@ export async function openMysqlQueue(
       await store.close()
       await Promise.all([database.close(), watching.close()])
     }
-    return { opening: { status: 'ready', queue: { store, close } }, database }
+    return { opening: { status: 'ready', queue: ownQueue(store, close) }, database }
   } catch (error) {
     await database.close()
     throw error
@@ -115,8 +115,14 @@ export async function openLocalQueue(file: string, places: DatabasePlaces): Prom
   if (before.status === 'newer') return obstacleOf(before)
   if (before.status !== 'ready') await installer.migrate()
   const store = withHints(await openSqliteStore(options), { clock: places.clock })
-  return { status: 'ready', queue: { store, close: () => store.close() } }
+  return { status: 'ready', queue: ownQueue(store, () => store.close()) }
 }
+
+const ownQueue = (store: TaskStore, close: () => Promise<void>): OwnQueue => ({
+  read: (signal) => store.read(signal),
+  store,
+  close
+})
 
 /** SQLite would wait for ever, and all of this process with it, for somebody to write into a pipe. */
 async function refuseIrregular(file: string): Promise<void> {

@@ -55,7 +55,7 @@ function setup(open: () => Promise<Opening>, clock = stillClock): Setup {
 const storeThat = (read: () => Promise<QueueReading>): TaskStore => ({ kind: 'sqlite', read }) as TaskStore
 const ready = (store: TaskStore, onClose: () => void = () => undefined): Opening => ({
   status: 'ready',
-  queue: { store, close: () => Promise.resolve(onClose()) }
+  queue: { read: (signal) => store.read(signal), store, close: () => Promise.resolve(onClose()) }
 })
 const good = storeThat(() => Promise.resolve(reading))
 
@@ -97,6 +97,16 @@ describe('queue link', () => {
     expect([opens, closes]).toEqual([2, 1])
     await link.stop()
     expect(closes).toBe(2)
+  })
+
+  it('of a table that is not ours is read, and has nothing to list or change', async () => {
+    const read = (): Promise<QueueReading> => Promise.resolve(reading)
+    const close = (): Promise<void> => Promise.resolve()
+    const { link, next, seqs } = setup(() => Promise.resolve({ status: 'ready', queue: { read, store: null, close } }))
+    expect((await next(() => link.start())).status).toBe('live')
+    expect(seqs).toEqual([41])
+    await expect(link.store()).rejects.toMatchObject({ code: 'FOREIGN_TABLE', kind: 'user' })
+    await link.stop()
   })
 
   it('keeps what is open when only a statement failed', async () => {

@@ -2,18 +2,28 @@ import type { LinkState, Problem } from '../../contract/index.ts'
 import { AppError, toAppError, withDeadline, type Clock, type QueueReading } from '../../kernel/index.ts'
 import { createSampler, type Sampler, type SamplerState, type Tick } from '../../monitoring/index.ts'
 import type { TaskStore } from '../../queue/task-store.ts'
+import { foreignTable } from './foreign-profile.ts'
 
 /** An open queue and what belongs to it. */
 export interface OpenQueue {
-  readonly store: TaskStore
+  /** Aborting ends what runs on the server for it. */
+  read(signal?: AbortSignal): Promise<QueueReading>
+  /** null for a table that is not ours: it is read and nothing else. */
+  readonly store: TaskStore | null
   close(): Promise<void>
+}
+
+/** One of our own. */
+export interface OwnQueue extends OpenQueue {
+  readonly store: TaskStore
 }
 
 /** In the way of opening, and nothing that waiting alone would change. */
 export type Obstacle = Extract<LinkState, { status: 'schema' | 'locked' }>
 
 /** What trying to open came to. Failing to reach the database is thrown instead. */
-export type Opening = { readonly status: 'ready'; readonly queue: OpenQueue } | Obstacle
+export type Opening<Queue extends OpenQueue = OpenQueue> =
+  { readonly status: 'ready'; readonly queue: Queue } | Obstacle
 
 export interface QueueLinkOptions {
   readonly connectionId: string
@@ -22,7 +32,7 @@ export interface QueueLinkOptions {
   readonly lastSeq: number
   open(): Promise<Opening>
   onState(state: LinkState): void
-  onTick(tick: Tick, store: TaskStore): void
+  onTick(tick: Tick, store: TaskStore | null): void
   toProblem(error: unknown): Problem
   onBug(error: unknown): void
 }
@@ -101,10 +111,11 @@ export class QueueLink {
     this.sampler.retryNow()
   }
 
-  /** The store while the link is usable; else throws what is in the way, as the page shows it. */
+  /** The store while the link is usable; else throws what is in the way, as the page shows it. FOREIGN_TABLE where there is none. */
   async store(): Promise<TaskStore> {
     if (this.current.status === 'connecting') await this.settled()
-    if (this.queue) return this.queue.store
+    if (this.queue && !this.queue.store) throw foreignTable()
+    if (this.queue?.store) return this.queue.store
     throw this.inTheWay()
   }
 
@@ -121,7 +132,7 @@ export class QueueLink {
   private async read(signal: AbortSignal): Promise<QueueReading> {
     if (this.refusal && this.options.clock.monotonic() < this.refusal.until) throw this.refusal.error
     this.queue ??= await this.open()
-    return this.queue.store.read(signal)
+    return this.queue.read(signal)
   }
 
   private async open(): Promise<OpenQueue> {

@@ -3,10 +3,12 @@ import { basename, join } from 'node:path'
 import { localConnectionId } from '../../contract/index.ts'
 import { readStoredConnections, serverName, type MysqlLogin, type StoredConnection } from '../../connections/index.ts'
 import { AppError, limitsBy, type QueueReading } from '../../kernel/index.ts'
-import { createCostGuard, createForeignReader, pointsOf } from '../../monitoring/index.ts'
+import { pointsOf } from '../../monitoring/index.ts'
 import { openSqliteStore } from '../../queue/store-sqlite/index.ts'
 import type { TableProfile } from '../../schema-profiles/index.ts'
-import { openDatabase, openMysqlQueue, type DatabasePlaces } from '../links/open-queue.ts'
+import { openForeignQueue } from '../links/open-foreign.ts'
+import { profileIn } from '../links/foreign-profile.ts'
+import { openMysqlQueue, type DatabasePlaces } from '../links/open-queue.ts'
 import { chooseConnection } from './choose-connection.ts'
 import { judgeByDefaults } from './judge-by-defaults.ts'
 import type { StatusTarget } from './status-arguments.ts'
@@ -19,7 +21,7 @@ export interface LookOptions {
   readonly password: string | undefined
   /** Ours. */
   readonly version: string
-  /** Of a table that is not ours; null: our own. */
+  /** Of a table that is not ours; null: our own tables, or what the connection is saved with. */
   readonly profile: TableProfile | null
 }
 
@@ -47,7 +49,8 @@ export async function lookByItself(target: StatusTarget, options: LookOptions): 
 function look(target: StatusTarget, options: LookOptions): Promise<Look> {
   if (target.kind === 'mysql') {
     const { host, port, database } = target.login
-    return lookAtServer(target.login, options, { name: `${database} on ${host}:${port}`, environment: null })
+    const name = withTable(`${database} on ${host}:${port}`, options.profile)
+    return lookAtServer(target.login, options, { name, environment: null })
   }
   if (target.kind === 'sqlite')
     return lookAtFile(target.file, options, { name: basename(target.file), environment: null })
@@ -64,8 +67,18 @@ async function lookAtConnection(name: string | null, options: LookOptions): Prom
   if (!chosen.stored)
     return lookAtFile(join(options.dataDir, 'queue.sqlite'), options, { name: localName, environment: 'local' })
   const { stored: connection } = chosen
-  return lookAtServer({ ...connection.mysql, password: passwordFor(connection, options) }, options, connection)
+  const profile = options.profile ?? (connection.profile === null ? null : profileIn(connection.profile))
+  const login = { ...connection.mysql, password: passwordFor(connection, options) }
+  const { environment } = connection
+  return lookAtServer(
+    login,
+    { ...options, profile },
+    { name: withTable(connection.name, options.profile), environment }
+  )
 }
+
+/** A connection's own table is what its name stands for; the one of --profile is not. */
+const withTable = (name: string, given: TableProfile | null): string => (given ? `${name}, table ${given.table}` : name)
 
 function passwordFor({ name }: StoredConnection, { password }: LookOptions): string {
   if (password !== undefined) return password
@@ -82,16 +95,16 @@ async function lookAtServer(login: MysqlLogin, options: LookOptions, about: Abou
 
 async function lookAtForeignTable(
   login: MysqlLogin,
-  { profile, places: { clock } }: { profile: TableProfile; places: DatabasePlaces },
+  { profile, places }: { profile: TableProfile; places: DatabasePlaces },
   { name, environment }: About
 ): Promise<Look> {
-  const database = await openDatabase(login, 'read-only', { clock, use: 'monitor' })
+  const { queue, database } = await openForeignQueue(login, profile, places.clock)
   try {
-    const reading = await createForeignReader(profile, createCostGuard({ database, clock }))()
+    const reading = await queue.read()
     const server = serverName(database.flavour, database.serverVersion)
-    return { connection: { name: `${name}, table ${profile.table}`, environment, server }, reading }
+    return { connection: { name, environment, server }, reading }
   } finally {
-    await database.close()
+    await queue.close()
   }
 }
 
@@ -99,7 +112,7 @@ async function lookAtOurTables(login: MysqlLogin, places: DatabasePlaces, { name
   const { opening, database } = await openMysqlQueue(login, 'read-only', places)
   if (opening.status !== 'ready') throw schemaInTheWay(opening.status === 'schema' ? opening.schema : 'missing')
   try {
-    const reading = await opening.queue.store.read()
+    const reading = await opening.queue.read()
     return { connection: { name, environment, server: serverName(database.flavour, database.serverVersion) }, reading }
   } finally {
     await opening.queue.close()

@@ -15,6 +15,7 @@ export const connectionView = (changes: Partial<ConnectionView> = {}): Connectio
     tls: 'required',
     ca: ''
   },
+  profile: null,
   password: 'session',
   server: 'MariaDB 10.11.19',
   link: { status: 'live', lastReadingAt: 100_000 },

@@ -10,7 +10,6 @@ import {
   metricNames,
   probeLimit,
   queueTrouble,
-  taskId,
   taskState,
   type MetricName,
   type LimitsOf,
@@ -47,7 +46,8 @@ const namedTrouble = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('noWorkers'), waiting: z.number() }),
   z.object({ kind: z.literal('failing'), ...rates }),
   z.object({ kind: z.literal('retrying'), ...rates }),
-  z.object({ kind: z.literal('oldest'), type: z.string(), ageMs: z.number(), taskId })
+  // In a table that is not ours an id may be any text.
+  z.object({ kind: z.literal('oldest'), type: z.string(), ageMs: z.number(), taskId: z.string() })
 ]) satisfies z.ZodType<QueueTrouble>
 
 const depthRow = z.object({ state: taskState, count: z.number().nullable(), accuracy })

@@ -7,8 +7,11 @@ import {
   type TestNote
 } from '../../connections/index.ts'
 import { AppError } from '../../kernel/index.ts'
+import { tablePlace } from '../../schema-profiles/index.ts'
 import type { AppLog } from '../app-log.ts'
-import type { ParsedDraft } from '../links/connection-draft.ts'
+import { usableProfile, type ParsedDraft } from '../links/connection-draft.ts'
+import { profileView } from '../links/foreign-profile.ts'
+import { foreignVerdict } from '../links/open-foreign.ts'
 import { schemaVerdict } from '../links/open-queue.ts'
 import { toProblem } from '../problem.ts'
 import { guarded, type Implementer } from './implementer.ts'
@@ -18,10 +21,12 @@ export function connectionProcedures(os: Implementer, services: Services) {
   const { connections, changes, observations, alerts, log, audited } = services
   return os.connections.router({
     list: os.connections.list.handler(() => connections.views()),
+    profiles: os.connections.profiles.handler(() => services.profiles()),
     test: os.connections.test.handler(({ input, signal }) => guarded(testSteps(services, input, signal), log, signal)),
     save: os.connections.save.handler(({ input }) => {
-      const { id, name, environment, accessMode } = input
-      const target = JSON.stringify({ name, environment, accessMode })
+      const { id, name, environment, accessMode, profile } = input
+      const watched = profileView(profile)
+      const target = JSON.stringify({ name, environment, accessMode, ...(watched && { table: watched.table }) })
       return audited({ connectionId: id ?? '', action: 'connections.save', target }, () => changes.save(input))
     }),
     remove: os.connections.remove.handler(async ({ input: { connectionId } }) => {
@@ -54,12 +59,14 @@ async function* testSteps(
   signal = new AbortController().signal
 ): AsyncGenerator<TestStep> {
   const { clock, places, log } = services
+  const profile = usableProfile(draft)
   const login = await loginOf(services, draft)
   const steps = testMysqlConnection(login, {
     accessMode: draft.accessMode,
     clock,
     signal,
-    schemaStatus: (database) => schemaVerdict(database, places)
+    table: profile && tablePlace(profile),
+    schemaStatus: (database) => (profile ? foreignVerdict(database, profile) : schemaVerdict(database, places))
   })
   const onPage = (step: ConnectionTestStep): TestStep => ({
     ...step,

@@ -1,5 +1,5 @@
 import { DatabaseWatches } from '../database/database-watches.ts'
-import { openWatchedFile, openWatchedServer } from '../database/open-watched.ts'
+import { foreignPlace, openWatchedFile, openWatchedServer } from '../database/open-watched.ts'
 import { toProblem } from '../problem.ts'
 import { guarded, type Implementer } from './implementer.ts'
 import type { Services } from './services.ts'
@@ -9,11 +9,12 @@ export function databaseProcedures(os: Implementer, services: Services) {
   const watches = new DatabaseWatches({
     clock,
     identity(connectionId) {
-      const { kind, mysql, password } = connections.view(connectionId)
-      return JSON.stringify([kind, mysql, password])
+      const { kind, mysql, password, profile } = connections.view(connectionId)
+      return JSON.stringify([kind, mysql, password, profile])
     },
     async open(connectionId) {
-      const options = { clock, reading: () => observations.reading(connectionId) }
+      const table = foreignPlace(connections.view(connectionId))
+      const options = { clock, table, reading: () => observations.reading(connectionId) }
       const login = await connections.login(connectionId)
       return login ? openWatchedServer(login, options) : openWatchedFile(services.info().localQueueFile, options)
     },

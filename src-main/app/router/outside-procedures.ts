@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { bundleRequest, ConnectionView } from '../../contract/index.ts'
 import { AppError, withDeadline, type DatabaseHealth, type Incident } from '../../kernel/index.ts'
 import type { z } from 'zod'
-import { openWatchedFile, openWatchedServer } from '../database/open-watched.ts'
+import { foreignPlace, openWatchedFile, openWatchedServer } from '../database/open-watched.ts'
 import { incidentBundle } from '../outside/bundle/incident-bundle.ts'
 import { logWindow } from '../outside/bundle/log-window.ts'
 import { Redaction, type PrivateNames } from '../outside/bundle/redaction.ts'
@@ -65,12 +65,16 @@ async function collect(services: Services, view: ConnectionView, { from, to }: B
   }
 }
 
-async function versionsOf({ info, places }: Services, { kind, link }: ConnectionView): Promise<BundleVersions> {
+async function versionsOf(
+  { info, places }: Services,
+  { kind, link, profile }: ConnectionView
+): Promise<BundleVersions> {
   const { version, shell } = info()
   const files = await readdir(join(places.migrationsDir, kind)).catch(() => [])
   const latest = files.filter((name) => /^\d{4}_.*\.sql$/.test(name)).length
-  // A link lives only on the newest tables.
-  const schema = link.status === 'schema' ? link.version : link.status === 'live' ? latest : null
+  // A link to tables of ours lives only on the newest ones.
+  const live = link.status === 'live' && profile === null ? latest : null
+  const schema = link.status === 'schema' ? link.version : live
   const platform = `${process.platform} ${process.arch}`
   return { taskdeck: version, shell, node: process.versions.node, platform, schema }
 }
@@ -95,7 +99,7 @@ async function lookOnce(
   id: string,
   signal: AbortSignal
 ): Promise<DatabaseHealth> {
-  const options = { clock, reading: () => observations.reading(id) }
+  const options = { clock, table: foreignPlace(connections.view(id)), reading: () => observations.reading(id) }
   const login = await connections.login(id)
   const watched = login
     ? await openWatchedServer(login, options)
@@ -111,12 +115,16 @@ const dataDirOf = ({ info }: Services): string => dirname(info().localQueueFile)
 
 /** Everything that names a machine, a person or a place, of all connections: the log speaks of more than one. */
 function namesOf(services: Services, { snapshot, incidents }: BundleSources): PrivateNames {
-  const servers = services.connections.views().flatMap(({ mysql }) => (mysql ? [mysql] : []))
+  const views = services.connections.views()
+  const servers = views.flatMap(({ mysql }) => (mysql ? [mysql] : []))
   const workers = snapshot.reading?.workers ?? []
   return {
     hosts: [...servers.map(({ host }) => host), ...workers.map(({ host }) => host), services.hostName],
     users: [...servers.map(({ user }) => user), services.actor, ...incidents.flatMap(acknowledgers)],
-    databases: servers.map(({ database }) => database),
+    databases: [
+      ...servers.map(({ database }) => database),
+      ...views.flatMap((view) => foreignPlace(view)?.schema ?? [])
+    ],
     folders: [
       [dataDirOf(services), '[data folder]'],
       [homedir(), '~']

@@ -14,6 +14,7 @@ import type { Observations } from '../observations.ts'
 import type { CapturePage } from '../outside/capture-page.ts'
 import type { Outside } from '../outside/outside.ts'
 import type { SettingsFile } from '../settings-file.ts'
+import type { ShippedProfile } from '../shipped-profiles.ts'
 import type { LocalWorker } from '../worker/local-worker.ts'
 
 /** What the procedures work with. */
@@ -40,6 +41,8 @@ export interface Services {
   readonly actor: string
   readonly validateOutputs: boolean
   readonly info: () => AppInfo
+  /** Those that come with Taskdeck. */
+  readonly profiles: () => Promise<ShippedProfile[]>
   /** null where the shell has no window of its own. */
   readonly capturePage: CapturePage | null
   readonly publish: (event: AppEvent) => void

@@ -48,6 +48,8 @@ export interface SeenTransaction {
 export interface TieFacts {
   readonly workers: readonly WorkerPlace[]
   readonly serverHost: string | null
+  /** The rows behind locks on our tables may be looked up. */
+  readonly findsTasks: boolean
 }
 
 /** At most `mostTransactions` and one more, which says that there are more. */
@@ -92,7 +94,7 @@ export async function readWaits(
     table: tableOf(textOf(row, 'tbl') ?? '')
   }))
   const idOf = ({ row, index, table }: (typeof found)[number]): string | null =>
-    table === taskTable ? taskIdOf(index, textOf(row, 'lock_data')) : null
+    facts.findsTasks && table === taskTable ? taskIdOf(index, textOf(row, 'lock_data')) : null
   const tasks = await readTasks(
     database,
     found.flatMap((wait) => idOf(wait) ?? [])

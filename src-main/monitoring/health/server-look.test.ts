@@ -18,7 +18,7 @@ function server(answer: (sql: string) => void = () => undefined) {
     transaction: () => Promise.reject(new Error('nothing is changed')),
     close: () => Promise.resolve()
   }
-  const look = new ServerLook({ database, clock: systemClock, statements: () => [], workers: () => [] })
+  const look = new ServerLook({ database, clock: systemClock, statements: () => [], workers: () => [], table: null })
   return { look, asked }
 }
 const denied = (errno: number): AppError =>

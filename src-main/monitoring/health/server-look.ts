@@ -9,6 +9,7 @@ import {
   type SqlDatabase,
   type TransactionsPicture
 } from '../../kernel/index.ts'
+import type { TablePlace } from '../../schema-profiles/index.ts'
 import { readDeadlock, type ReportedDeadlock } from './deadlock.ts'
 import { grantFor, readPart } from './gap.ts'
 import {
@@ -17,7 +18,8 @@ import {
   readTransactions,
   readWaits,
   unknownTask,
-  type SeenTransaction
+  type SeenTransaction,
+  type TieFacts
 } from './lock-probes.ts'
 import { readPlan, type PlannedStatement } from './plans.ts'
 import {
@@ -45,6 +47,8 @@ export interface ServerLookOptions {
   /** The engine's statements, for values that fit the queue as it is now. */
   readonly statements: () => readonly PlannedStatement[]
   readonly workers: () => readonly WorkerPlace[]
+  /** The table whose size is told, where it is not ours; nothing is looked up in it. null: our own tables. */
+  readonly table: TablePlace | null
 }
 
 type Kept = Pick<ServerHealth, 'settings' | 'deadlock' | 'plans' | 'tables' | 'indexes' | 'replicas'>
@@ -76,7 +80,9 @@ export class ServerLook {
     const status = await this.part(() => readCounters(this.database))
     const locks = await this.locks(who)
     const transactions = await this.transactions(locks, status)
-    const tables = await this.seldom('tables', ages.seldom, () => this.part(() => readTables(this.database)))
+    const tables = await this.seldom('tables', ages.seldom, () =>
+      this.part(() => readTables(this.database, this.options.table))
+    )
     return {
       kind: 'mysql',
       at: clock.now(),
@@ -94,7 +100,10 @@ export class ServerLook {
       plans: await this.seldom('plans', ages.seldom, () => this.plans()),
       tables,
       indexes: await this.seldom('indexes', ages.seldom, () =>
-        this.part(() => readIndexes(this.database), this.grant('SELECT', 'mysql.innodb_index_stats'))
+        this.part(
+          () => readIndexes(this.database, this.options.table),
+          this.grant('SELECT', 'mysql.innodb_index_stats')
+        )
       ),
       replicas: await this.seldom('replicas', this.replicasAge(), () => this.replicas()),
       statements: this.database.statements,
@@ -140,8 +149,8 @@ export class ServerLook {
     return this.withProcess(() => readTransactions(this.database, this.facts(who)))
   }
 
-  private facts({ host }: WhoAndWhere): { workers: readonly WorkerPlace[]; serverHost: string | null } {
-    return { workers: this.options.workers(), serverHost: host }
+  private facts({ host }: WhoAndWhere): TieFacts {
+    return { workers: this.options.workers(), serverHost: host, findsTasks: this.options.table === null }
   }
 
   private async waits(locks: HealthPart<SeenTransaction[]>, who: WhoAndWhere): Promise<ServerHealth['waits']> {
@@ -187,12 +196,10 @@ export class ServerLook {
   }
 
   private async tiedDeadlock({ agoMs, parties }: ReportedDeadlock, who: WhoAndWhere): Promise<LastDeadlock> {
-    const tasks = await readTasks(
-      this.database,
-      parties.flatMap(({ taskId }) => taskId ?? [])
-    )
+    const ids = this.options.table ? [] : parties.flatMap(({ taskId }) => taskId ?? [])
+    const tasks = await readTasks(this.database, ids)
     const toParty = ({ taskId, user, ...party }: ReportedDeadlock['parties'][number]): DeadlockParty => {
-      const task = taskId === null ? null : (tasks.get(taskId) ?? unknownTask(taskId))
+      const task = taskId === null || !ids.includes(taskId) ? null : (tasks.get(taskId) ?? unknownTask(taskId))
       // The row has moved on since: its lease of now says nothing of then.
       const tie = tieOf({ host: party.host, serverHost: who.host, leaseHolder: null }, this.options.workers())
       return { ...party, account: user, task, ...tie }

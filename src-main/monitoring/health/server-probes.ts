@@ -5,8 +5,10 @@ import type {
   ServerCounters,
   SqlDatabase,
   SqlRow,
+  SqlValue,
   TableSize
 } from '../../kernel/index.ts'
+import type { TablePlace } from '../../schema-profiles/index.ts'
 import { numberOf, textOf } from './row-values.ts'
 import { settingNames } from './settings.ts'
 
@@ -45,17 +47,21 @@ SELECT USER AS account, COUNT(*) AS sessions, SUM(COMMAND NOT IN ('Sleep', 'Daem
 FROM information_schema.PROCESSLIST WHERE USER NOT IN ('system user', 'event_scheduler')
 GROUP BY USER ORDER BY sessions DESC, account LIMIT 20`
 
-const ofQueue = `LIKE 'taskdeck\\_%'`
-const tables = `
+/** Rows about our tables, or about the one that is not ours. */
+function whichTables(schema: string, name: string, place: TablePlace | null): { sql: string; values: SqlValue[] } {
+  if (!place) return { sql: `${schema} = DATABASE() AND ${name} LIKE 'taskdeck\\_%'`, values: [] }
+  return { sql: `${schema} = COALESCE(?, DATABASE()) AND ${name} = ?`, values: [place.schema, place.name] }
+}
+const tables = (which: string): string => `
 SELECT TABLE_NAME AS name, TABLE_ROWS AS n, DATA_LENGTH AS data_bytes, INDEX_LENGTH AS index_bytes, DATA_FREE AS free_bytes
-FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' AND TABLE_NAME ${ofQueue}
+FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND ${which}
 ORDER BY DATA_LENGTH + INDEX_LENGTH DESC LIMIT 50`
-const indexes = `
+const indexes = (which: string): string => `
 SELECT table_name AS tbl, index_name AS name, stat_value * @@innodb_page_size AS bytes FROM mysql.innodb_index_stats
-WHERE database_name = DATABASE() AND table_name ${ofQueue} AND stat_name = 'size' ORDER BY bytes DESC LIMIT 100`
+WHERE ${which} AND stat_name = 'size' ORDER BY bytes DESC LIMIT 100`
 
-async function rowsOf(database: Database, sql: string): Promise<readonly SqlRow[]> {
-  return (await database.execute(sql)).rows
+async function rowsOf(database: Database, sql: string, values: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
+  return (await database.execute(sql, values)).rows
 }
 
 /** The server's lists of names and values, by lower-case name. */
@@ -124,8 +130,9 @@ export async function readAccounts(database: Database): Promise<AccountSessions[
 }
 
 /** By the server's statistics; those of MySQL may be a day old (information_schema_stats_expiry). */
-export async function readTables(database: Database): Promise<TableSize[]> {
-  return (await rowsOf(database, tables)).map((row) => ({
+export async function readTables(database: Database, place: TablePlace | null): Promise<TableSize[]> {
+  const { sql, values } = whichTables('TABLE_SCHEMA', 'TABLE_NAME', place)
+  return (await rowsOf(database, tables(sql), values)).map((row) => ({
     name: textOf(row, 'name') ?? '',
     rows: numberOf(row, 'n'),
     dataBytes: numberOf(row, 'data_bytes') ?? 0,
@@ -135,8 +142,9 @@ export async function readTables(database: Database): Promise<TableSize[]> {
 }
 
 /** Needs SELECT on mysql.innodb_index_stats. PRIMARY holds the rows themselves. */
-export async function readIndexes(database: Database): Promise<IndexSize[]> {
-  return (await rowsOf(database, indexes)).map((row) => ({
+export async function readIndexes(database: Database, place: TablePlace | null): Promise<IndexSize[]> {
+  const { sql, values } = whichTables('database_name', 'table_name', place)
+  return (await rowsOf(database, indexes(sql), values)).map((row) => ({
     table: textOf(row, 'tbl') ?? '',
     name: textOf(row, 'name') ?? '',
     bytes: numberOf(row, 'bytes') ?? 0

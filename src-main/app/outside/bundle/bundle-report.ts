@@ -90,6 +90,7 @@ const short = (value: number): string => String(Number(value.toPrecision(6)))
 
 function planLines({ database }: BundleData): string[] {
   if (typeof database === 'string') return [plain(database)]
+  if (database.plans.length === 0) return ['Nothing of Taskdeck claims from this table.']
   return database.plans.flatMap(({ name, verdict, advice, sql, steps, remedy }) => [
     `### ${name}: ${verdict} (${advice})`,
     '',
