@@ -32,6 +32,8 @@ export const useConnectionsStore = defineStore('connections', () => {
 
   const save = async (draft: ConnectionDraft): Promise<ConnectionView> => put(await useClient().connections.save(draft))
 
+  const profiles = (): Promise<{ name: string; text: string }[]> => useClient().connections.profiles()
+
   async function remove(connectionId: string): Promise<void> {
     await useClient().connections.remove({ connectionId })
     all.value = all.value.filter((connection) => connection.id !== connectionId)
@@ -65,6 +67,7 @@ export const useConnectionsStore = defineStore('connections', () => {
     replaceAll,
     test,
     save,
+    profiles,
     remove,
     unlock,
     setAccessMode,

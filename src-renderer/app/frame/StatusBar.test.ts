@@ -50,3 +50,9 @@ it('names what is held back and why, with the index that would help', async () =
   expect(text).toContain('held back: throughput in (would read too much), workers (no right to read)')
   expect(page.wrapper.find('.held').attributes('title')).toContain(`\n${index};`)
 })
+
+it('does not warn of what another application’s table never says', async () => {
+  const limits: ProbeLimit[] = [{ probe: 'workers', reason: 'schema', index: null, why: 'it has none' }]
+  await show({ at: 10_000, limits })
+  expect(page.wrapper.find('.held').exists()).toBe(false)
+})

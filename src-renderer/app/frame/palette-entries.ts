@@ -21,6 +21,8 @@ export function usePaletteEntries(input: Ref<string>): ComputedRef<PaletteGroup[
   const metrics = useMetricsStore()
   const params = computed(() => ({ connectionId: connections.currentId }))
   const reading = computed(() => metrics.readings.get(connections.currentId))
+  /** Of another application's table there are figures and no tasks. */
+  const hasTasks = computed(() => !connections.current?.profile)
 
   function types(): Command[] {
     const depth = new Map<string, number>()
@@ -40,14 +42,18 @@ export function usePaletteEntries(input: Ref<string>): ComputedRef<PaletteGroup[
           icon: IconChartLine,
           to: picture
         },
-        {
-          id: `tasks.${type}`,
-          group: 'go',
-          name: t('frame.palette.tasksOf', { type }),
-          detail,
-          icon: IconListDetails,
-          to: tasks
-        }
+        ...(hasTasks.value
+          ? [
+              {
+                id: `tasks.${type}`,
+                group: 'go' as const,
+                name: t('frame.palette.tasksOf', { type }),
+                detail,
+                icon: IconListDetails,
+                to: tasks
+              }
+            ]
+          : [])
       ]
     })
   }
@@ -64,7 +70,7 @@ export function usePaletteEntries(input: Ref<string>): ComputedRef<PaletteGroup[
   }
 
   function task(id: string): Command[] {
-    if (!/^[1-9]\d{0,19}$/.test(id)) return []
+    if (!hasTasks.value || !/^[1-9]\d{0,19}$/.test(id)) return []
     const to = { name: 'tasks', params: params.value, query: { task: id } }
     return [{ id: 'task', group: 'go', name: t('frame.palette.openTask', { id }), icon: IconHash, to }]
   }

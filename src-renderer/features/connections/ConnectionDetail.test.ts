@@ -1,12 +1,13 @@
 import { flushPromises } from '@vue/test-utils'
 import { h } from 'vue'
 import { afterEach, expect, it, vi } from 'vitest'
+import { withForeignTable } from '@/testing/foreign.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
 import { makeScene } from '@/testing/scenes.ts'
 import ConnectionDetail from './ConnectionDetail.vue'
 
 vi.setConfig({ testTimeout: 20_000 })
-const scene = makeScene('healthy', 0)
+const scene = withForeignTable(makeScene('healthy', 0), 'billing')
 let page: MountedPage
 afterEach(() => {
   page.wrapper.unmount()
@@ -30,4 +31,15 @@ it('shows where the file of the local queue is, to copy', async () => {
 it('shows no file for a server', async () => {
   await open('clinic-main')
   expect(page.wrapper.find('.path').exists()).toBe(false)
+})
+
+it('names the profile and the table of another application, and offers no writing', async () => {
+  await open('billing')
+  expect(page.wrapper.find('dl').text()).toContain('Mail queue · shop.mail_jobs')
+  expect(page.wrapper.find('.access').text()).toContain('Taskdeck reads it and changes nothing in it.')
+  expect(page.wrapper.findAll('input[type=radio]')).toEqual([])
+  page.wrapper.unmount()
+  await open('clinic-main')
+  expect(page.wrapper.find('dl').text()).toContain("Taskdeck's own")
+  expect(page.wrapper.findAll('input[type=radio]')).toHaveLength(2)
 })

@@ -1,6 +1,8 @@
 import { flushPromises } from '@vue/test-utils'
+import { NSelect } from 'naive-ui'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { TestStep } from '@contract'
+import { withForeignTable } from '@/testing/foreign.ts'
 import { problemError } from '@/testing/fake-client.ts'
 import { labelled } from '@/testing/labels.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
@@ -80,6 +82,63 @@ describe('ConnectionFormPage', () => {
     expect(page.wrapper.find<HTMLInputElement>('input[value=read-write]').element.disabled).toBe(true)
     await press('save')
     expect(calls('connections.save')[0]).toMatchObject({ environment: 'production', accessMode: 'read-only' })
+  })
+
+  describe('with another application’s table', () => {
+    const choose = async (): Promise<void> => {
+      await page.wrapper.find('input[value=other]').setValue()
+      await flushPromises()
+    }
+    const profile = () => page.wrapper.find<HTMLTextAreaElement>('#connection-profile')
+
+    it('is read-only and says so, and begins with a profile that comes with Taskdeck', async () => {
+      await open()
+      await fill()
+      expect(profile().exists()).toBe(false)
+      await choose()
+      expect(page.wrapper.find('[data-test=access-note]').text()).toContain('Taskdeck reads it and changes nothing')
+      expect(page.wrapper.find<HTMLInputElement>('input[value=read-write]').element.disabled).toBe(true)
+      await press('save')
+      expect(page.wrapper.text()).toContain('Paste a profile, or start from one above.')
+      expect(calls('connections.save')).toEqual([])
+      const begin = page.wrapper
+        .findAllComponents(NSelect)
+        .find((one) => one.attributes('aria-labelledby') === 'connection-begin-label')!
+      begin.vm.$emit('update:value', (begin.props('options') as { value: string }[])[0]?.value)
+      await flushPromises()
+      expect(profile().element.value).toContain('"table": "jobs"')
+      await press('save')
+      expect(calls('connections.save')[0]).toMatchObject({
+        accessMode: 'read-only',
+        profile: expect.stringContaining('"table": "jobs"') as string
+      })
+    })
+
+    it('says at the field what is wrong with the profile, until it changes', async () => {
+      await open()
+      await fill()
+      await choose()
+      await profile().setValue('{ }')
+      const message = 'The profile of this connection cannot be used:\n  format: is missing'
+      const problem = { code: 'INVALID_INPUT', kind: 'user' as const, message, details: { field: 'profile' } }
+      page.app.client.connections.save = vi.fn(() => Promise.reject(problemError(problem)))
+      await press('save')
+      expect(page.wrapper.find('.tables .n-form-item-feedback').text()).toBe(message)
+      expect(page.wrapper.find('.failure .what').text()).toBe('The profile cannot be used as it is')
+      await profile().setValue('{ "format": 1 }')
+      expect(page.wrapper.find('.failure').exists()).toBe(false)
+      page.app.client.connections.test = vi.fn(() => Promise.reject(problemError(problem)))
+      await press('test')
+      expect(page.wrapper.find('.tables .n-form-item-feedback').text()).toBe(message)
+    })
+
+    it('shows the profile that is stored', async () => {
+      const scene = withForeignTable(makeScene('healthy', 0), 'clinic-main')
+      page = await mountPage(ConnectionFormPage, scene, '/connections/clinic-main/edit', () => 0)
+      expect(profile().element.value).toBe('{}')
+      await press('save')
+      expect(calls('connections.save')[0]).toMatchObject({ id: 'clinic-main', profile: '{}', accessMode: 'read-only' })
+    })
   })
 
   it('tells what to do about a refused value in words to read', async () => {

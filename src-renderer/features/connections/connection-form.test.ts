@@ -21,17 +21,40 @@ describe('connection form', () => {
   })
 
   it('goes back to what was chosen when it is not production after all', () => {
-    expect(accessIn({ environment: 'production', accessChosen: 'read-write' }, undefined)).toBe('read-only')
-    expect(accessIn({ environment: 'staging', accessChosen: 'read-write' }, undefined)).toBe('read-write')
-    expect(accessIn({ environment: 'staging', accessChosen: 'read-only' }, undefined)).toBe('read-only')
+    expect(accessIn({ environment: 'production', tables: 'own', accessChosen: 'read-write' }, undefined)).toBe(
+      'read-only'
+    )
+    expect(accessIn({ environment: 'staging', tables: 'own', accessChosen: 'read-write' }, undefined)).toBe(
+      'read-write'
+    )
+    expect(accessIn({ environment: 'staging', tables: 'own', accessChosen: 'read-only' }, undefined)).toBe('read-only')
   })
 
   it('lets production write only where that was confirmed already', () => {
-    expect(mayWrite({ environment: 'production' }, stored)).toBe(false)
-    expect(mayWrite({ environment: 'production' }, { ...stored, accessMode: 'read-write' })).toBe(true)
+    expect(mayWrite({ environment: 'production', tables: 'own' }, stored)).toBe(false)
+    expect(mayWrite({ environment: 'production', tables: 'own' }, { ...stored, accessMode: 'read-write' })).toBe(true)
     expect(
-      mayWrite({ environment: 'production' }, { ...stored, environment: 'staging', accessMode: 'read-write' })
+      mayWrite(
+        { environment: 'production', tables: 'own' },
+        { ...stored, environment: 'staging', accessMode: 'read-write' }
+      )
     ).toBe(false)
+  })
+
+  it('never writes to another application’s table, and goes back to what was chosen', () => {
+    const form = { environment: 'staging', accessChosen: 'read-write' } as const
+    expect(accessIn({ ...form, tables: 'other' }, undefined)).toBe('read-only')
+    expect(accessIn({ ...form, tables: 'own' }, undefined)).toBe('read-write')
+    const watched = { ...stored, environment: 'staging', profile: { text: '{}', name: 'Jobs', table: 'jobs' } } as const
+    expect(accessIn({ ...formOf(watched, true), tables: 'own' }, watched)).toBe('read-write')
+  })
+
+  it('sends a profile for another application’s table only, and misses an empty one', () => {
+    const form = { ...filled, accessMode: 'read-only', profile: '{ }' } as const
+    expect(toDraft({ ...form, tables: 'own' }, undefined).profile).toBeNull()
+    expect(toDraft({ ...form, tables: 'other' }, undefined)).toMatchObject({ profile: '{ }', accessMode: 'read-only' })
+    expect(invalidFields({ ...form, tables: 'other', profile: ' ' })).toEqual(['profile'])
+    expect(invalidFields({ ...form, tables: 'own', profile: '' })).toEqual([])
   })
 
   it('names the fields that are missing or out of range', () => {

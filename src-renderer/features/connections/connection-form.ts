@@ -16,9 +16,15 @@ export interface ConnectionForm {
   ca: string
   password: string
   keepPassword: 'vault' | 'session'
+  tables: Tables
+  /** Of another application's table, as typed. */
+  profile: string
 }
 
-export type FormField = 'name' | 'host' | 'port' | 'user' | 'database'
+/** Taskdeck's own, or another application's, which is only watched. */
+export type Tables = 'own' | 'other'
+
+export type FormField = 'name' | 'host' | 'port' | 'user' | 'database' | 'profile'
 
 /** Production opens read-only, so that looking at it can change nothing. */
 export function defaultAccess(environment: Environment): AccessMode {
@@ -26,20 +32,21 @@ export function defaultAccess(environment: Environment): AccessMode {
 }
 
 /**
- * Whether the form may be saved with writing allowed. Production may only where that was confirmed before, by typing the name on the
+ * Whether the form may be saved with writing allowed. Another application's table never may. Production may only where that was confirmed before, by typing the name on the
  * Connections page; the app refuses it otherwise.
  */
 export function mayWrite(
-  { environment }: Pick<ConnectionForm, 'environment'>,
+  { environment, tables }: Pick<ConnectionForm, 'environment' | 'tables'>,
   stored: ConnectionView | undefined
 ): boolean {
+  if (tables === 'other') return false
   if (environment !== 'production') return true
   return stored?.environment === 'production' && stored.accessMode === 'read-write'
 }
 
-/** What the access mode becomes when the environment is chosen. */
+/** What the access mode becomes when the environment or the tables are chosen. */
 export function accessIn(
-  form: Pick<ConnectionForm, 'environment' | 'accessChosen'>,
+  form: Pick<ConnectionForm, 'environment' | 'accessChosen' | 'tables'>,
   stored: ConnectionView | undefined
 ): AccessMode {
   if (!mayWrite(form, stored)) return 'read-only'
@@ -60,7 +67,9 @@ export function emptyForm(vaultIsPersistent: boolean): ConnectionForm {
     tls: 'disabled',
     ca: '',
     password: '',
-    keepPassword: vaultIsPersistent ? 'vault' : 'session'
+    keepPassword: vaultIsPersistent ? 'vault' : 'session',
+    tables: 'own',
+    profile: ''
   }
 }
 
@@ -72,8 +81,11 @@ export function formOf(view: ConnectionView, vaultIsPersistent: boolean): Connec
     name: view.name,
     environment: view.environment,
     accessMode: view.accessMode,
-    accessChosen: view.accessMode,
+    // Another application's table was never asked whether it may be written.
+    accessChosen: view.profile ? null : view.accessMode,
     ...view.mysql,
+    tables: view.profile ? 'other' : 'own',
+    profile: view.profile?.text ?? '',
     keepPassword: view.password === 'session' ? 'session' : empty.keepPassword
   }
 }
@@ -90,7 +102,8 @@ export function invalidFields(form: ConnectionForm): FormField[] {
   const required = (['name', 'host', 'user', 'database'] as const).filter((field) => form[field].trim() === '')
   const { port } = form
   const portIsFine = port !== null && Number.isInteger(port) && port >= 1 && port <= 65_535
-  return portIsFine ? required : [...required, 'port']
+  const missesProfile = form.tables === 'other' && form.profile.trim() === ''
+  return [...required, ...(portIsFine ? [] : ['port' as const]), ...(missesProfile ? ['profile' as const] : [])]
 }
 
 /** Only for a form without invalid fields. An empty password keeps the stored one where that is still right. */
@@ -109,6 +122,7 @@ export function toDraft(form: ConnectionForm, stored: ConnectionView | undefined
       tls: form.tls,
       ca: form.tls === 'disabled' ? '' : form.ca.trim()
     },
+    profile: form.tables === 'other' ? form.profile : null,
     password: keep ? null : form.password,
     keepPassword: form.keepPassword
   }

@@ -146,6 +146,14 @@ describe('the database page', () => {
     expect(signals).toHaveLength(2)
   })
 
+  it('shows no plans where nothing of Taskdeck claims', async () => {
+    const { wrapper, send } = await open(seen('well'))
+    expect(wrapper.text()).toContain('Plan of the claim')
+    await send({ status: 'seen', health: { ...demoServer('well', now), plans: [] } })
+    expect(wrapper.text()).not.toContain('Plan of the claim')
+    expect(wrapper.text()).toContain('Tables and indexes')
+  })
+
   it('stops looking when it is left', async () => {
     const { wrapper, signals } = await open(seen('well'))
     expect(signals[0]?.aborted).toBe(false)

@@ -1,5 +1,9 @@
 import { flushPromises } from '@vue/test-utils'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { ProbeName } from '@contract'
+import { dispatch } from '@/state/feed.ts'
+import { readingAt } from '@/testing/demo-queue.ts'
+import { readingOfTable, withForeignTable } from '@/testing/foreign.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
 import { makeScene, type SceneName } from '@/testing/scenes.ts'
 import { useMetricsStore } from '@/state/metrics-store.ts'
@@ -34,6 +38,57 @@ describe('OverviewPage', () => {
     expect(page.wrapper.findAll('.tile')).toHaveLength(4)
     expect(page.wrapper.findAll('.panel')).toHaveLength(6)
     expect(text()).toContain('imp-12: no heartbeat for 3 m 12 s')
+  })
+
+  describe('of another application’s table', () => {
+    async function openTable(more: readonly ProbeName[] = []): Promise<void> {
+      const scene = withForeignTable(makeScene('failing', start), 'clinic-main')
+      page = await mountPage(OverviewPage, scene, '/c/clinic-main/overview', () => start)
+      const reading = readingOfTable(readingAt(scene.queues['clinic-main']!, start), more)
+      dispatch({ kind: 'tick', tick: { connectionId: 'clinic-main', seq: 2, reading, points: [] } })
+      await flushPromises()
+    }
+
+    it('says of what the table does not tell that it is not known, and why, and draws no chart of it', async () => {
+      await openTable()
+      expect(page.wrapper.findAll('.tile').at(-1)?.text()).toContain(
+        '–not known: the table does not say which workers live'
+      )
+      expect(page.wrapper.findAll('.tile').at(-1)?.classes()).toContain('plain')
+      expect(page.wrapper.findAll('.panel')).toHaveLength(4)
+      expect(page.wrapper.find('thead').text()).not.toMatch(/Retried|p95/)
+      expect(text()).toContain('4 figures not known')
+      page.wrapper.unmount()
+      await openTable(['submitted', 'finished', 'ended', 'oldest'])
+      expect(page.wrapper.findAll('.panel')).toHaveLength(1)
+      expect(page.wrapper.find('thead').text()).not.toMatch(/Oldest|min|Failure|Failed/)
+      expect(page.wrapper.findAll('.tile').at(2)?.text()).toContain('not known: needs a SUCCESS and a FAILED state')
+    })
+
+    it('leads to the pages of its types and to nothing that lists tasks', async () => {
+      await openTable()
+      const links = page.wrapper.findAll('a').map((link) => link.attributes('href') ?? '')
+      expect(links.filter((link) => /\/(tasks|workers|local-worker)/.test(link))).toEqual([])
+      expect(page.wrapper.find('.sentence').text()).toContain('Open the type')
+      expect(links).toContain('/c/clinic-main/types/import.medical')
+      await page.wrapper
+        .findAll('tbody tr')
+        .find((row) => row.text().includes('mail.send'))!
+        .trigger('click')
+      await flushPromises()
+      expect(page.router.currentRoute.value.fullPath).toBe('/c/clinic-main/types/mail.send')
+    })
+
+    it('offers no sample where nothing has happened yet', async () => {
+      page = await mountPage(
+        OverviewPage,
+        withForeignTable(makeScene('quiet', start), 'local'),
+        '/c/local/overview',
+        () => start
+      )
+      expect(page.wrapper.findAll('.tile')).toHaveLength(4)
+      expect(text()).not.toContain('Run a sample workload')
+    })
   })
 
   it('tells workers that have stopped from none that ever reported', async () => {

@@ -12,8 +12,10 @@ vi.setConfig({ testTimeout: 20_000 })
 let page: MountedPage
 afterEach(() => page.wrapper.unmount())
 
+const given = { untold: new Set<string>(), stale: false, range: '1 h', limitsOf: limitsBy(undefined) }
+
 it('says in words that no type has tasks', async () => {
-  const table = { render: () => h(TypeTable, { rows: [], stale: false, range: '1 h', limitsOf: limitsBy(undefined) }) }
+  const table = { render: () => h(TypeTable, { ...given, rows: [] }) }
   page = await mountPage(table, makeScene('quiet', 0), '/c/clinic-main/overview', () => 0)
   expect(page.wrapper.text()).toContain('No type has tasks now')
   expect(page.wrapper.text()).not.toContain('No Data')
@@ -23,8 +25,7 @@ it('leads from the name of a type to its page, and from the rest of its row to i
   const scene = makeScene('failing', 0)
   const opened: string[] = []
   const rows = typeRows(readingAt(scene.queues['clinic-main']!, 0), null, limitsBy(undefined))
-  const given = { rows, stale: false, range: '1 h', limitsOf: limitsBy(undefined) }
-  const table = { render: () => h(TypeTable, { ...given, onOpen: (type: string) => opened.push(type) }) }
+  const table = { render: () => h(TypeTable, { ...given, rows, onOpen: (type: string) => opened.push(type) }) }
   page = await mountPage(table, scene, '/c/clinic-main/overview', () => 0)
   const row = page.wrapper.findAll('tbody tr').find((one) => one.text().includes('mail.send'))!
   await row.find('a').trigger('click')
@@ -43,8 +44,7 @@ it('draws a type without a name, which no address leads to', async () => {
     null,
     limitsBy(undefined)
   )
-  const given = { rows, stale: false, range: '1 h', limitsOf: limitsBy(undefined) }
-  page = await mountPage({ render: () => h(TypeTable, given) }, scene, '/c/clinic-main/overview', () => 0)
+  page = await mountPage({ render: () => h(TypeTable, { ...given, rows }) }, scene, '/c/clinic-main/overview', () => 0)
   const row = page.wrapper.find('tbody tr')
   expect(row.text()).toMatch(/^–3/)
   expect(row.find('a').exists()).toBe(false)

@@ -15,9 +15,11 @@ export function overviewState(
 ): OverviewState {
   if (!connections.loaded) return 'loading'
   if (!connections.current) return 'unknown'
-  const { status } = connections.current.link
+  const { profile, link } = connections.current
+  const { status } = link
   if (status === 'schema') return 'blocked'
-  if (reading && ring) return hasHistory(reading, ring) ? 'picture' : 'start'
+  // Nothing can be started in another application's table.
+  if (reading && ring) return profile || hasHistory(reading, ring) ? 'picture' : 'start'
   if (status === 'locked' || (status === 'lost' && !reading)) return 'blocked'
   return problem && !ring ? 'failed' : 'loading'
 }

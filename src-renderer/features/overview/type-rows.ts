@@ -1,4 +1,13 @@
-import { sayableRate, troubleOf, type Accuracy, type LimitsOf, type QueueReading, type TypeTrouble } from '@contract'
+import {
+  isHeldBack,
+  sayableRate,
+  troubleOf,
+  type Accuracy,
+  type LimitsOf,
+  type ProbeName,
+  type QueueReading,
+  type TypeTrouble
+} from '@contract'
 import { boundedDepth } from '@/shared/figures/bounded.ts'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
 
@@ -42,8 +51,11 @@ function rowOf(
   const flow = reading.flow.find((one) => one.type === type)
   const depth = boundedDepth(reading, type)
   const parts = reading.depth.filter((part) => part.type === type)
-  const share = (n: number | undefined): number | null =>
-    flow && flow.ended5m > 0 ? sayableRate((n ?? 0) / flow.ended5m, flow.ended5m) : null
+  /** What was held back is unknown, not zero. */
+  const told = <T>(probe: ProbeName, value: T | undefined): T | null =>
+    value === undefined || isHeldBack(reading, probe) ? null : value
+  const share = (n: number | null): number | null =>
+    flow && n !== null && flow.ended5m > 0 ? sayableRate(n / flow.ended5m, flow.ended5m) : null
   return {
     type,
     depth: depth.value,
@@ -51,12 +63,12 @@ function rowOf(
     running: parts.find((part) => part.state === 'RUNNING')?.count ?? 0,
     trend: valuesOf(ring, 'depth', type),
     oldestMs: reading.oldest.find((one) => one.type === type)?.ageMs ?? null,
-    in1m: flow?.submitted1m ?? null,
-    out1m: flow?.finished1m ?? null,
-    ended5m: flow?.ended5m ?? null,
-    failureRate: share(flow?.failed5m),
-    failed5m: flow?.failed5m ?? null,
-    retryRate: share(flow?.retried5m),
+    in1m: told('submitted', flow?.submitted1m),
+    out1m: told('finished', flow?.finished1m),
+    ended5m: told('ended', flow?.ended5m),
+    failureRate: share(told('ended', flow?.failed5m)),
+    failed5m: told('ended', flow?.failed5m),
+    retryRate: share(told('retries', flow?.retried5m)),
     p95Ms: flow?.duration?.p95 ?? null,
     trouble: (flow && troubleOf(flow, limitsOf(type))?.kind) ?? null
   }

@@ -1,6 +1,7 @@
 import { computed, type ComputedRef, type Ref } from 'vue'
 import { useI18n } from 'vue-i18n'
-import type { ProbeLimit, QueueReading } from '@contract'
+import type { ProbeLimit, ProbeName, QueueReading } from '@contract'
+import { untoldFigures } from '@/shared/figures/untold.ts'
 import { hasText } from '@/shared/i18n/i18n.ts'
 
 export interface ShownLimit {
@@ -16,17 +17,29 @@ export function useLimitText(reading: Readonly<Ref<QueueReading | null>>): {
   limits: ComputedRef<ShownLimit[]>
   /** For a title: what is held back of these figures; undefined when nothing is. */
   limitsFor: (probes: readonly string[]) => string | undefined
+  /** For a figure that is held back: that it is not known now, or why the table never says it. */
+  unknownText: (probe: ProbeName) => string
 } {
   const { t } = useI18n()
+
+  const whyText = (probe: string): string =>
+    hasText(`foreign.why.${probe}`) ? t('foreign.unknown', { why: t(`foreign.why.${probe}`) }) : ''
 
   function shown({ probe, reason, index }: ProbeLimit): ShownLimit {
     const known = hasText(`overview.limit.figure.${probe}`)
     const figure = known ? t(`overview.limit.figure.${probe}`) : probe
-    return { key: `${probe} ${reason} ${index ?? ''}`, figure, reason: t(`overview.limit.reason.${reason}`), index }
+    const said = reason === 'schema' ? whyText(probe) : ''
+    return {
+      key: `${probe} ${reason} ${index ?? ''}`,
+      figure,
+      reason: said || t(`overview.limit.reason.${reason}`),
+      index
+    }
   }
   const all = computed(() => (reading.value?.limits ?? []).map((limit) => ({ limit, text: shown(limit) })))
 
   return {
+    unknownText: (probe) => (untoldFigures(reading.value).has(probe) && whyText(probe)) || t('overview.limit.unknown'),
     // Several statements of one figure may have been held back for the same reason.
     limits: computed(() => [...new Map(all.value.map(({ text }) => [text.key, text])).values()]),
     limitsFor(probes) {

@@ -2,6 +2,7 @@ import { flushPromises } from '@vue/test-utils'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { dispatch } from '@/state/feed.ts'
 import { pointsAt, readingAt } from '@/testing/demo-queue.ts'
+import { readingOfTable, withForeignTable } from '@/testing/foreign.ts'
 import { problemError } from '@/testing/fake-client.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
 import { makeScene, refused, type SceneName } from '@/testing/scenes.ts'
@@ -42,6 +43,20 @@ afterEach(() => {
 })
 
 describe('the page of a type', () => {
+  it('of another application’s table has its figures, says what is not known, and asks for no attempts', async () => {
+    const scene = withForeignTable(makeScene('failing', start), 'clinic-main')
+    page = await mountPage(TypePage, scene, '/c/clinic-main/types/import.medical', () => now)
+    const reading = readingOfTable(readingAt(scene.queues['clinic-main']!, start))
+    dispatch({ kind: 'tick', tick: { connectionId: 'clinic-main', seq: 2, reading, points: [] } })
+    await flushPromises()
+    expect(page.wrapper.findAll('.tile')).toHaveLength(4)
+    expect(page.wrapper.findAll('.tile').at(-1)?.text()).toContain('–not known: the table has tasks')
+    expect(page.wrapper.findAll('.charts .panel')).toHaveLength(4)
+    expect(page.wrapper.findAll('a').map((link) => link.attributes('href'))).toEqual([])
+    expect(text()).toContain('Which errors there were and who ran it is not known')
+    expect(asked()).toEqual([])
+  })
+
   it('says what is wrong with it before the numbers and charts of it alone', async () => {
     await open('failing')
     expect(page.wrapper.find('h1').text()).toBe('import.medical')

@@ -30,7 +30,8 @@ export function typeNumbers(reading: QueueReading, type: string, limits: QueueLi
     parts.filter((part) => states.includes(part.state)).reduce((total, part) => total + part.count, 0)
   const oldest = reading.oldest.find((one) => one.type === type) ?? null
   const flow = reading.flow.find((one) => one.type === type) ?? null
-  const ended = flow?.ended5m ?? 0
+  // What was held back is unknown, not zero.
+  const ended = isHeldBack(reading, 'ended') ? 0 : (flow?.ended5m ?? 0)
   const failureRate = flow && ended > 0 ? sayableRate(flow.failed5m / ended, ended) : null
   return {
     depth: boundedDepth(reading, type),

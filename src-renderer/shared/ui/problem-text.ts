@@ -6,7 +6,7 @@ import { hasText } from '../i18n/i18n.ts'
 /**
  * A problem in the page's language, found by its code: what happened and what to try. A code without a translation shows the
  * English message. INVALID_INPUT stands for any refused value, so the field that `details` names may have texts of its own
- * (`problems.INVALID_INPUT.on.FIELD`). `detail` is the message, wherever it says more than the translation.
+ * (`problems.INVALID_INPUT.on.FIELD`). `detail` is the message, wherever it says more than the translation: one that says what to try needs none.
  */
 export function useProblemText(problem: Ref<Problem>): {
   what: ComputedRef<string>
@@ -24,6 +24,8 @@ export function useProblemText(problem: Ref<Problem>): {
   return {
     what: computed(() => (known.value ? text('what') : problem.value.message)),
     tryThis: computed(() => (known.value && hasText(`${key.value}.try`) ? text('try') : '')),
-    detail: computed(() => (known.value && ofField.value === null ? problem.value.message : ''))
+    detail: computed(() =>
+      known.value && (ofField.value === null || !hasText(`${ofField.value}.try`)) ? problem.value.message : ''
+    )
   }
 }

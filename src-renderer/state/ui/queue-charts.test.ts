@@ -14,7 +14,7 @@ const ring = (series: Partial<Record<MetricName, (number | null)[]>>, type = '')
   )
 const chart = (key: QueueChart['key'], more: Partial<QueueChartsInput>): QueueChart =>
   queueCharts({
-    ...{ ring: null, type: '', theme: 'light', at: 20_000, earlier: null },
+    ...{ ring: null, type: '', theme: 'light', at: 20_000, earlier: null, untold: new Set<string>() },
     limits: { oldestMs: 300_000, failureRate: 0.1 },
     t: (wanted, named) => [wanted, ...Object.values(named ?? {})].join(' '),
     ...more
@@ -33,6 +33,20 @@ describe('the charts of a queue', () => {
     const known = ring({ in1m: [1, 2, 3] }, 'mail')
     expect(read(chart('throughput', { ring: known, type: 'mail' }))[0]).toBe('charts.in 3')
     expect(read(chart('throughput', { ring: known }))[0]).toBe('charts.in –')
+  })
+
+  it('leave out what the table never tells', () => {
+    const keys = (...untold: string[]): string[] =>
+      queueCharts({
+        ...{ ring: null, type: '', theme: 'light', at: 20_000, earlier: null, untold: new Set(untold) },
+        ...{ limits: { oldestMs: 300_000, failureRate: 0.1 }, t: (wanted) => wanted }
+      }).map(({ key }) => key)
+    expect(keys('durations', 'retries')).toEqual(['depth', 'throughput', 'oldest', 'rates'])
+    expect(keys('durations', 'submitted', 'ended')).toEqual(['depth', 'throughput', 'oldest'])
+    expect(keys('submitted', 'finished')).not.toContain('throughput')
+    const rates = chart('rates', { untold: new Set(['retries']) })
+    expect(read(rates)).toEqual(['charts.failed –'])
+    expect(rates.lines).toHaveLength(1)
   })
 
   it('name the rare states only when there are any', () => {

@@ -1,4 +1,4 @@
-import type { MetricName, QueueLimits } from '@contract'
+import type { MetricName, ProbeName, QueueLimits } from '@contract'
 import { pointsOf, type SeriesRing } from '../series-ring.ts'
 import type { ChartLine, ChartThreshold } from '@/shared/charts/chart-option.ts'
 import { briefDuration, decade, isWide } from '@/shared/charts/latency-scale.ts'
@@ -42,6 +42,8 @@ export interface QueueChartsInput {
   readonly at: number
   readonly t: (key: string, named?: Record<string, unknown>) => string
   readonly earlier: Earlier | null
+  /** Figures that the table never tells: a chart of nothing else is left out. */
+  readonly untold: ReadonlySet<string>
 }
 
 /** Index of the time that is nearest to `at`; -1 without times. */
@@ -100,9 +102,22 @@ class Parts {
   }
 }
 
-/** The six charts. */
+/** Of these at least one must be told. */
+const probes: Readonly<Record<QueueChart['key'], readonly ProbeName[]>> = {
+  depth: ['depth'],
+  throughput: ['submitted', 'finished'],
+  oldest: ['oldest'],
+  rates: ['ended'],
+  pickup: ['durations'],
+  duration: ['durations']
+}
+
+/** The six charts, fewer where the table does not tell. */
 export function queueCharts(input: QueueChartsInput): QueueChart[] {
-  const parts = new Parts(input)
+  return allCharts(new Parts(input)).filter(({ key }) => probes[key].some((probe) => !input.untold.has(probe)))
+}
+
+function allCharts(parts: Parts): QueueChart[] {
   return [
     ...[depthChart(parts), throughputChart(parts), oldestChart(parts), ratesChart(parts)],
     ...[percentileChart(parts, 'pickup'), percentileChart(parts, 'duration')]
@@ -180,18 +195,19 @@ function oldestChart(parts: Parts): QueueChart {
 }
 
 function ratesChart(parts: Parts): QueueChart {
-  const { t, limits } = parts.input
+  const { t, limits, untold } = parts.input
+  const saysRetries = !untold.has('retries')
   const [failed, retried, ended] = [
     parts.valueAt('failureRate'),
     parts.valueAt('retryRate'),
     parts.valueAt('ended5m') ?? 0
   ]
-  const tooFew = ended > 0 && (failed === null || retried === null)
+  const tooFew = ended > 0 && (failed === null || (saysRetries && retried === null))
   return {
     key: 'rates',
     lines: [
       parts.line('failureRate', t('charts.failed'), parts.stateColour('FAILED'), { width: 2 }),
-      parts.line('retryRate', t('charts.retried'), parts.stateColour('RETRY_WAIT')),
+      ...(saysRetries ? [parts.line('retryRate', t('charts.retried'), parts.stateColour('RETRY_WAIT'))] : []),
       ...parts.before('failureRate')
     ],
     readouts: [
@@ -202,7 +218,9 @@ function ratesChart(parts: Parts): QueueChart {
         colour: parts.stateColour('FAILED'),
         tone: (failed ?? 0) > limits.failureRate ? 'bad' : 'plain'
       },
-      { name: t('charts.retried'), value: percent(retried), colour: parts.stateColour('RETRY_WAIT') }
+      ...(saysRetries
+        ? [{ name: t('charts.retried'), value: percent(retried), colour: parts.stateColour('RETRY_WAIT') }]
+        : [])
     ],
     unit: 'plain',
     axisFormat: (value) => percent(value, 0),
