@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appearanceScenario } from './appearance.ts'
 import { connectionsScenario } from './connections.ts'
+import { foreignTableScenario } from './foreign-table.ts'
 import { keyboardScenario } from './keyboard.ts'
 import { tasksScenario } from './tasks.ts'
 import { openSession, type Session } from '../support/session.ts'
@@ -26,6 +27,6 @@ export function describeDay(kind: ShellKind): void {
       })
       for (const scenario of [keyboardScenario, tasksScenario]) scenario(() => session)
     })
-    for (const scenario of [connectionsScenario, appearanceScenario]) scenario(() => session)
+    for (const scenario of [connectionsScenario, foreignTableScenario, appearanceScenario]) scenario(() => session)
   })
 }
