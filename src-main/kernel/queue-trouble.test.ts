@@ -56,6 +56,15 @@ describe('what is wrong in a reading', () => {
     expect(queueTrouble(emptyReading({ workers, flow: [retrying] }), limitsBy([]))?.kind).toBe('retrying')
   })
 
+  it('tells nothing of what is tried again where a table has no attempts', () => {
+    const limits = [{ probe: 'retries', reason: 'schema' as const, index: null }]
+    const of = (one: TypeFlow) => queueTrouble(emptyReading({ workers, flow: [one], limits }), limitsBy([]))
+    expect(of(flow('mail', 100, 20))).toEqual({ kind: 'failing', type: 'mail', failureRate: 0.2, againRate: null })
+    const lenient = limitsBy([rule({ signal: 'failureRate', above: 0.5 })])
+    expect(queueTrouble(emptyReading({ workers, flow: [flow('mail', 100, 40)], limits }), lenient)).toBeNull()
+    expect(queueTrouble(emptyReading({ workers, flow: [flow('mail', 100, 40)] }), lenient)?.kind).toBe('retrying')
+  })
+
   it('is nothing while too few attempts ended to say so', () => {
     expect(queueTrouble(emptyReading({ workers, flow: [flow('import', 9, 9)] }), limitsBy([]))).toBeNull()
   })

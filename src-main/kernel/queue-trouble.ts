@@ -57,32 +57,38 @@ const troubleRate = 0.25
 
 /**
  * What is wrong with a type's attempts of the last 5 minutes. `failing`: too many failed for good, which is the failure rate of tiles, charts and
- * rules. `retrying`: too many did not succeed, nearly all of which are to be tried again. Rates are fractions of the attempts that ended.
+ * rules. `retrying`: too many did not succeed, nearly all of which are to be tried again. Rates are fractions of the attempts that ended;
+ * `againRate` is of those to be tried again, retried or lost: null where a table tells of no attempts.
  */
-export interface TypeTrouble {
-  readonly kind: 'failing' | 'retrying'
-  readonly failureRate: number
-  /** Those that are to be tried again: retried or lost. */
-  readonly againRate: number
-}
+export type TypeTrouble =
+  | { readonly kind: 'failing'; readonly failureRate: number; readonly againRate: number | null }
+  | { readonly kind: 'retrying'; readonly failureRate: number; readonly againRate: number }
 
-/** null when it is well, or too few attempts ended to say so. */
-export function troubleOf(flow: TypeFlow, limits: QueueLimits): TypeTrouble | null {
+/** Of a type's flow in a reading; null when it is well, or too few attempts ended to say so. */
+export function troubleOf({
+  flow,
+  reading,
+  limits
+}: {
+  readonly flow: TypeFlow
+  readonly reading: Pick<QueueReading, 'limits'>
+  readonly limits: QueueLimits
+}): TypeTrouble | null {
   if (flow.ended5m < enoughAttempts) return null
   const failureRate = flow.failed5m / flow.ended5m
-  const againRate = Math.min(1 - failureRate, (flow.retried5m + flow.recovered5m) / flow.ended5m)
+  const againRate = isHeldBack(reading, 'retries')
+    ? null
+    : Math.min(1 - failureRate, (flow.retried5m + flow.recovered5m) / flow.ended5m)
   if (failureRate > limits.failureRate) return { kind: 'failing', failureRate, againRate }
-  return failureRate + againRate > troubleRate ? { kind: 'retrying', failureRate, againRate } : null
+  if (againRate === null || failureRate + againRate <= troubleRate) return null
+  return { kind: 'retrying', failureRate, againRate }
 }
 
 /** The type with the most attempts that did not succeed, of those that fail if there are any. */
-function worstTrouble(
-  flows: readonly TypeFlow[],
-  limitsOf: LimitsOf
-): (TypeTrouble & { readonly type: string }) | null {
+function worstTrouble(reading: QueueReading, limitsOf: LimitsOf): (TypeTrouble & { readonly type: string }) | null {
   const unsuccessful = ({ failed5m, retried5m, recovered5m }: TypeFlow): number => failed5m + retried5m + recovered5m
-  const found = flows.flatMap((flow) => {
-    const trouble = troubleOf(flow, limitsOf(flow.type))
+  const found = reading.flow.flatMap((flow) => {
+    const trouble = troubleOf({ flow, reading, limits: limitsOf(flow.type) })
     return trouble ? [{ flow, trouble }] : []
   })
   const failing = found.filter(({ trouble }) => trouble.kind === 'failing')
@@ -100,7 +106,7 @@ export type QueueTrouble =
 export function queueTrouble(reading: QueueReading, limitsOf: LimitsOf): QueueTrouble | null {
   const { waiting, alive } = numbersOf(reading)
   if (!isHeldBack(reading, 'workers') && waiting > 0 && alive.length === 0) return { kind: 'noWorkers', waiting }
-  const worst = worstTrouble(reading.flow, limitsOf)
+  const worst = worstTrouble(reading, limitsOf)
   if (worst?.kind === 'failing') return worst
   const oldest = longestFirst(reading.oldest).find(({ type, ageMs }) => ageMs > limitsOf(type).oldestMs)
   return oldest ? { kind: 'oldest', ...oldest } : worst

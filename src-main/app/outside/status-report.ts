@@ -44,7 +44,7 @@ const rates = { type: z.string(), failureRate: z.number(), againRate: z.number()
 /** `QueueTrouble` as it crosses the socket. */
 const namedTrouble = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('noWorkers'), waiting: z.number() }),
-  z.object({ kind: z.literal('failing'), ...rates }),
+  z.object({ kind: z.literal('failing'), ...rates, againRate: z.number().nullable() }),
   z.object({ kind: z.literal('retrying'), ...rates }),
   // In a table that is not ours an id may be any text.
   z.object({ kind: z.literal('oldest'), type: z.string(), ageMs: z.number(), taskId: z.string() })

@@ -100,6 +100,7 @@ function namedText(named: QueueTrouble): string {
     case 'noWorkers':
       return `no live worker, and waiting: ${named.waiting}`
     case 'failing':
+      if (named.againRate === null) return `${named.type} is failing: ${ratio(named.failureRate)} of its tasks (5 min)`
       return `${named.type} is failing: ${ratio(named.failureRate)} of its attempts, ${ratio(named.againRate)} are tried again (5 min)`
     case 'retrying':
       return `${named.type} retries a lot: ${ratio(named.againRate)} of its attempts, ${ratio(named.failureRate)} failed (5 min)`

@@ -35,7 +35,7 @@ it('shows no file for a server', async () => {
 
 it('names the profile and the table of another application, and offers no writing', async () => {
   await open('billing')
-  expect(page.wrapper.find('dl').text()).toContain('Mail queue · shop.mail_jobs')
+  expect(page.wrapper.find('dl').text()).toContain('shop.mail_jobs · Mail queue')
   expect(page.wrapper.find('.access').text()).toContain('Taskdeck reads it and changes nothing in it.')
   expect(page.wrapper.findAll('input[type=radio]')).toEqual([])
   page.wrapper.unmount()

@@ -51,18 +51,19 @@ describe('OverviewPage', () => {
 
     it('says of what the table does not tell that it is not known, and why, and draws no chart of it', async () => {
       await openTable()
-      expect(page.wrapper.findAll('.tile').at(-1)?.text()).toContain(
-        '–not known: the table does not say which workers live'
-      )
+      expect(page.wrapper.findAll('.tile').at(-1)?.text()).toContain('–not known: the table has no workers')
       expect(page.wrapper.findAll('.tile').at(-1)?.classes()).toContain('plain')
       expect(page.wrapper.findAll('.panel')).toHaveLength(4)
       expect(page.wrapper.find('thead').text()).not.toMatch(/Retried|p95/)
       expect(text()).toContain('4 figures not known')
+      expect(page.wrapper.find('.sentence').text()).toMatch(
+        /of its tasks that ended in the last 5 min failed\.(?!.*tried again)/
+      )
       page.wrapper.unmount()
       await openTable(['submitted', 'finished', 'ended', 'oldest'])
       expect(page.wrapper.findAll('.panel')).toHaveLength(1)
       expect(page.wrapper.find('thead').text()).not.toMatch(/Oldest|min|Failure|Failed/)
-      expect(page.wrapper.findAll('.tile').at(2)?.text()).toContain('not known: needs a SUCCESS and a FAILED state')
+      expect(page.wrapper.findAll('.tile').at(2)?.text()).toContain('not known: the profile has no SUCCESS and FAILED')
     })
 
     it('leads to the pages of its types and to nothing that lists tasks', async () => {

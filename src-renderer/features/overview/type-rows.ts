@@ -70,6 +70,6 @@ function rowOf(
     failed5m: told('ended', flow?.failed5m),
     retryRate: share(told('retries', flow?.retried5m)),
     p95Ms: flow?.duration?.p95 ?? null,
-    trouble: (flow && troubleOf(flow, limitsOf(type))?.kind) ?? null
+    trouble: (flow && troubleOf({ flow, reading, limits: limitsOf(type) })?.kind) ?? null
   }
 }

@@ -50,7 +50,7 @@ describe('the page of a type', () => {
     dispatch({ kind: 'tick', tick: { connectionId: 'clinic-main', seq: 2, reading, points: [] } })
     await flushPromises()
     expect(page.wrapper.findAll('.tile')).toHaveLength(4)
-    expect(page.wrapper.findAll('.tile').at(-1)?.text()).toContain('–not known: the table has tasks')
+    expect(page.wrapper.findAll('.tile').at(-1)?.text()).toContain('–not known: the table has no attempts')
     expect(page.wrapper.findAll('.charts .panel')).toHaveLength(4)
     expect(page.wrapper.findAll('a').map((link) => link.attributes('href'))).toEqual([])
     expect(text()).toContain('Which errors there were and who ran it is not known')

@@ -60,7 +60,7 @@ export function typeSentence(reading: QueueReading, numbers: TypeNumbers, limits
     (worker) => worker.status !== 'stopped' && reading.at - worker.lastHeartbeatAt < workerAliveMs
   )
   if (waiting > 0 && !alive && !isHeldBack(reading, 'workers')) return { kind: 'noWorkers', waiting }
-  const trouble = flow && troubleOf(flow, limits)
+  const trouble = flow && troubleOf({ flow, reading, limits })
   if (trouble?.kind === 'failing') return trouble
   if (oldest && numbers.oldestHigh) return { kind: 'oldest', ageMs: oldest.ageMs, taskId: oldest.taskId }
   if (running > 0 && waiting > 0 && (flow?.ended5m ?? 0) === 0 && !isHeldBack(reading, 'ended'))

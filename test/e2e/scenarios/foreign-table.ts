@@ -53,7 +53,7 @@ export function foreignTableScenario(session: () => Session): void {
       await freshness(page).filter({ hasText: /^live/ }).waitFor()
       await bar(page).getByText('Read-only').waitFor()
       await tile('Depth').getByText('3', { exact: true }).waitFor()
-      await tile('Workers alive').getByText('not known: the table does not say which workers live').waitFor()
+      await tile('Workers alive').getByText('not known: the table has no workers').waitFor()
       expect(await page.locator('.charts .panel').count()).toBe(4)
       await page.locator('tr', { hasText: 'review' }).click()
       await page.getByRole('heading', { level: 1, name: 'review' }).waitFor()
