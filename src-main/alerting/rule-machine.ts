@@ -1,4 +1,4 @@
-import type { AlertRuleDraft } from '../kernel/index.ts'
+import { slowestReadingMs, type AlertRuleDraft } from '../kernel/index.ts'
 
 /** What a rule's signal was when a reading was taken. */
 export interface Sample {
@@ -53,7 +53,7 @@ export interface Pace {
 }
 
 /** Seven usual ticks, or three of the slowest. */
-export const livePace: Pace = { alwaysMs: 15_000, slowestMs: 30_000 }
+export const livePace: Pace = { alwaysMs: 15_000, slowestMs: slowestReadingMs }
 
 const countedTicks = 3
 /**

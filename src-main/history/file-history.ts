@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AppError } from '../kernel/index.ts'
+import { AppError, silenceMs } from '../kernel/index.ts'
 import { fileFaultOf } from '../sqlite-file/index.ts'
 import type { FileFault } from '../sqlite-file/index.ts'
 import { seriesPerQuery } from './history-port.ts'
@@ -9,6 +9,7 @@ import type { HistoryStore, LastReading, SeriesName, Tick } from './history-stor
 import { planBuckets, ruleOf } from './layers.ts'
 import type { Buckets, Rule } from './layers.ts'
 import { unusable } from './notices.ts'
+import { Readings } from './readings.ts'
 
 /** History in a file while the file can be used, else in memory. */
 export class FileHistory implements History {
@@ -49,19 +50,17 @@ export class FileHistory implements History {
 
   private answer(connectionId: string, query: HistoryQuery): Promise<HistoryWindow> {
     return this.settle(() => {
-      const buckets = planBuckets({
-        ...query,
-        now: this.options.clock.now(),
-        spacingMs: this.spacing(connectionId, query)
-      })
+      const buckets = planBuckets({ ...query, now: this.options.clock.now() })
       const lines = new Lines(query)
-      const range = { from: buckets.first, to: query.to, layer: buckets.layer }
+      const readings = new Readings(buckets)
+      // The reading before the range tells whether it begins with a gap.
+      const range = { from: buckets.first - silenceMs, to: query.to, layer: buckets.layer }
       this.read(connectionId, (store) =>
         store.visit(connectionId, range, (at, name, value, weightMs) => {
-          lines.add(name, bucketOf(buckets, at), value, weightMs)
+          lines.add(name, readings.bucketOf(at), value, weightMs)
         })
       )
-      return windowOf(buckets, lines.byName)
+      return windowOf(buckets, readings.dueUntil(query.to), lines.byName)
     })
   }
 
@@ -136,15 +135,6 @@ export class FileHistory implements History {
     }
     if (first) this.options.onNotice?.(unusable(fault, error))
   }
-
-  /** The usual distance of two readings: the median of the newest in the range. */
-  private spacing(connectionId: string, { from, to }: HistoryQuery): number {
-    const times: number[] = []
-    this.read(connectionId, (store) => times.push(...store.newestTimes(connectionId, from, to)))
-    const sorted = times.sort((a, b) => a - b)
-    const gaps = sorted.slice(1).map((time, n) => time - (sorted[n] ?? time))
-    return gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 2_000
-  }
 }
 
 interface Line extends SeriesName {
@@ -183,10 +173,7 @@ class Lines {
   }
 }
 
-const bucketOf = (buckets: Buckets, at: number): number => Math.floor((at - buckets.first) / buckets.stepMs)
-
-function windowOf(buckets: Buckets, lines: ReadonlyMap<string, Line>): HistoryWindow {
-  const indexes = Array.from({ length: buckets.count }, (_, n) => n)
+function windowOf(buckets: Buckets, indexes: readonly number[], lines: ReadonlyMap<string, Line>): HistoryWindow {
   const ordered = [...lines.values()].sort((a, b) => compare(a.type, b.type) || compare(a.metric, b.metric))
   return {
     times: indexes.map((n) => buckets.first + n * buckets.stepMs),

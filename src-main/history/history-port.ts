@@ -18,7 +18,7 @@ export interface HistorySeries extends SeriesName {
 }
 
 export interface HistoryWindow {
-  /** Starts of the buckets. */
+  /** Starts of the buckets; one in which nothing was due to be read (`silenceMs`) is left out. */
   readonly times: number[]
   readonly stepMs: number
   /** The whole queue ('') first, then by type. At most `seriesPerQuery`. */

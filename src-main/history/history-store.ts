@@ -125,13 +125,6 @@ export class HistoryStore {
     }
   }
 
-  /** Times of the newest readings in [from, to], newest first, at most 200. */
-  newestTimes(connectionId: string, from: number, to: number): number[] {
-    const connection = this.connection(connectionId)
-    if (!connection) return []
-    return this.statements.newestTimes.all(connection.id, from, to) as number[]
-  }
-
   lastReading(connectionId: string): LastReading | undefined {
     return this.statements.getReading.get(connectionId) as LastReading | undefined
   }

@@ -76,7 +76,7 @@ describe('history', () => {
   it('gives back what was appended, the whole queue before the types', async () => {
     const { history, notice } = open()
     for (let n = 0; n < 30; n++) await tick(history, start + n * 2000, depth(1, 'a'), depth(n), rate(n % 2))
-    const window = await history.query('local', { from: start, to: now, maxPoints: 100 })
+    const window = await history.query('local', { from: start, to: now, maxPoints: 12 })
     expect(notice).toBeUndefined()
     expect(window.series.map(({ metric, type }) => [metric, type])).toEqual([
       ['depth', ''],
@@ -97,6 +97,18 @@ describe('history', () => {
     const text = values.map((value) => (value === null ? '-' : String(value))).join('')
     expect(text).toMatch(/^1+-+3+$/)
     expect((text.match(/-/g)?.length ?? 0) * stepMs).toBeGreaterThan(7 * minute)
+  })
+
+  it('takes readings of a slow pace, and of one that changes, for no gap', async () => {
+    const { history } = open()
+    for (let at = start; at < start + 5 * minute; at += 30_000) await tick(history, at, depth(1))
+    for (let at = start + 5 * minute; at <= start + 10 * minute; at += 2_000) await tick(history, at, depth(1))
+    const { values, stepMs, times } = await line(history, { from: start + 10_000, to: start + 10 * minute + 40_000 })
+    expect(stepMs).toBe(2_000)
+    expect(values).not.toContain(null)
+    expect(times).toHaveLength(9 + 151)
+    const old = await line(history, { from: start, to: start + 12 * minute })
+    expect(old.values.at(-1)).toBeNull()
   })
 
   it('has the last reading after it is opened again', async () => {
@@ -173,7 +185,7 @@ describe('history', () => {
     const { history } = open()
     for (let n = 0; n < 300; n++) await tick(history, start + n * 2000, depth(1))
     await history.remove('local')
-    expect((await history.query('local', { from: start, to: now, maxPoints: 100 })).series).toEqual([])
+    expect((await history.query('local', { from: start, to: now, maxPoints: 12 })).series).toEqual([])
     expect(await history.lastReading('local')).toBeUndefined()
     for (let n = 300; n < 310; n++) await tick(history, start + n * 2000, depth(7))
     expect(known((await line(history, { from: start, to: now })).values)).not.toContain(1)
@@ -301,7 +313,7 @@ describe('a damaged history file', () => {
     expect(notice).toBeUndefined()
     overwrite(4096, Buffer.alloc(statSync(file).size - 4096, 0xa5))
     for (let n = 0; n < 5; n++) await tick(history, start + hour + n * 2000, depth(n))
-    await history.query('local', { from: start, to: now, maxPoints: 100 })
+    await history.query('local', { from: start, to: now, maxPoints: 12 })
     expect(told.map(({ code }) => code)).toEqual(['HISTORY_DAMAGED'])
     expect(known((await line(history, { from: start + hour, to: now })).values).at(-1)).toBe(4)
   })

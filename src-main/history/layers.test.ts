@@ -10,8 +10,7 @@ describe('buckets', () => {
     const range = fc.record({
       from: fc.integer({ min: now - 120 * 24 * hour, max: now }),
       length: fc.integer({ min: 0, max: 120 * 24 * hour }),
-      maxPoints: fc.integer({ min: 10, max: 2000 }),
-      spacingMs: fc.integer({ min: 1, max: 60_000 })
+      maxPoints: fc.integer({ min: 10, max: 2000 })
     })
     fc.assert(
       fc.property(range, ({ from, length, ...rest }) => {
@@ -33,14 +32,13 @@ describe('buckets', () => {
         from: now - hoursBack * hour,
         to: now - hoursBack * hour + hour,
         now,
-        maxPoints: 2000,
-        spacingMs: 2000
+        maxPoints: 2000
       }).stepMs
-    expect([1, 7, 24 * 8].map(step)).toEqual([5_000, 60_000, 900_000])
+    expect([1, 7, 24 * 8].map(step)).toEqual([2_000, 60_000, 900_000])
   })
 
   it('are minutes for the last six hours in 360 points', () => {
-    const six = planBuckets({ from: now - 6 * hour, to: now, now, maxPoints: 360, spacingMs: 2000 })
+    const six = planBuckets({ from: now - 6 * hour, to: now, now, maxPoints: 360 })
     expect(six).toMatchObject({ stepMs: 60_000, count: 360 })
   })
 })

@@ -47,21 +47,14 @@ const steps = [...seconds, ...minutes, ...[1, 2, 3, 6, 12, 24].map((n) => n * ho
 const stepOfAtLeast = (ms: number): number => steps.find((step) => step >= ms) ?? Math.ceil(ms / dayMs) * dayMs
 
 /**
- * Buckets over [from, to], at most `maxPoints` of them, the first of which may lie behind `from` by less than its width. `spacingMs` is the usual distance of two readings: a bucket is
- * at least twice as wide, or the jitter of the sampler would look like gaps. Nor is it finer than what is kept that far back.
+ * Buckets over [from, to], at most `maxPoints` of them, the first of which may lie behind `from` by less than its width. None is
+ * finer than what is kept that far back.
  */
-export function planBuckets(range: {
-  from: number
-  to: number
-  maxPoints: number
-  now: number
-  spacingMs: number
-}): Buckets {
+export function planBuckets(range: { from: number; to: number; maxPoints: number; now: number }): Buckets {
   const { from, to, now } = range
   const graceMs = 5 * minuteMs
   const kept = layers.find((layer) => from >= now - layer.keepMs - graceMs) ?? layers[layers.length - 1]
-  const finest = kept?.stepMs ? kept.stepMs : 2 * range.spacingMs
-  const stepMs = stepOfAtLeast(Math.max(finest, (to - from) / range.maxPoints))
+  const stepMs = stepOfAtLeast(Math.max(kept?.stepMs ?? 0, (to - from) / range.maxPoints))
   const last = Math.floor(to / stepMs)
   // One bucket too many when both ends of the range lie inside a bucket: the oldest one, which is cut off, gives way.
   const index = Math.max(Math.floor(from / stepMs), last - range.maxPoints + 1)

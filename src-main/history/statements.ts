@@ -20,11 +20,6 @@ export function prepareStatements(db: Database.Database) {
     getSamples: db
       .prepare('SELECT at, data FROM sample WHERE connection = ? AND step_ms = ? AND at BETWEEN ? AND ? ORDER BY at')
       .raw(),
-    newestTimes: db
-      .prepare(
-        'SELECT at FROM sample WHERE connection = ? AND step_ms = 0 AND at BETWEEN ? AND ? ORDER BY at DESC LIMIT 200'
-      )
-      .pluck(),
     firstTime: db
       .prepare('SELECT min(at) FROM sample WHERE connection = ? AND step_ms = ? AND at >= ? AND at < ?')
       .pluck(),

@@ -119,6 +119,11 @@ export const queueReading = z.object({
 })
 export type QueueReading = z.infer<typeof queueReading>
 
+/** Readings of a database that answers are at most this far apart: dear ones are made seldom. */
+export const slowestReadingMs = 30_000
+/** A longer silence is a gap. A shorter one cannot be told from a slow pace. */
+export const silenceMs = 1.5 * slowestReadingMs
+
 /** A worker is alive when its heartbeat is younger than this. */
 export const workerAliveMs = 30_000
 

@@ -1,4 +1,4 @@
-import { AppError, toAppError, withDeadline } from '../kernel/index.ts'
+import { AppError, slowestReadingMs, toAppError, withDeadline } from '../kernel/index.ts'
 import type { Clock, Point, QueueReading } from '../kernel/index.ts'
 import { Pace, backOffMs } from './pace.ts'
 import { pointsOf } from './points.ts'
@@ -32,7 +32,7 @@ export interface SamplerOptions {
   readonly clock: Clock
   /** Default 2,000. */
   readonly everyMs?: number
-  /** The interval is never stretched beyond. Default 30,000. */
+  /** The interval is never stretched beyond. Default `slowestReadingMs`. */
   readonly slowestMs?: number
   /** For one reading. Default 10,000. */
   readonly deadlineMs?: number
@@ -88,7 +88,7 @@ class LoopSampler implements Sampler {
   constructor(options: SamplerOptions) {
     this.options = options
     this.lastSeq = options.lastSeq ?? 0
-    this.pace = new Pace({ everyMs: options.everyMs ?? 2_000, slowestMs: options.slowestMs ?? 30_000 })
+    this.pace = new Pace({ everyMs: options.everyMs ?? 2_000, slowestMs: options.slowestMs ?? slowestReadingMs })
   }
 
   get state(): SamplerState {

@@ -31,12 +31,12 @@ function ring(times: number[], values: (number | null)[], rangeMs = 60_000): Ser
 
 describe('appendTick', () => {
   it('puts the newest values at the end and drops what left the range', () => {
-    const next = appendTick(ring([0, 10_000, 20_000], [1, 2, 3]), tick(2, 65_000, [depth(9)]))
+    const next = appendTick(ring([0, 10_000, 20_000], [1, 2, 3]), tick(2, 66_000, [depth(9)]))
     expect(pointsOf(next, 'depth')).toEqual([
       [10_000, 2],
       [20_000, 3],
       [30_000, null],
-      [65_000, 9]
+      [66_000, 9]
     ])
     expect(next.seq).toBe(2)
   })
@@ -50,8 +50,10 @@ describe('appendTick', () => {
   })
 
   it('marks time without readings as unknown instead of joining its ends', () => {
-    const next = appendTick(ring([0, 10_000], [1, 2]), tick(2, 50_000, [depth(5)]))
+    const next = appendTick(ring([0, 10_000], [1, 2]), tick(2, 56_000, [depth(5)]))
     expect(valuesOf(next, 'depth')).toEqual([1, 2, null, 5])
+    const slow = appendTick(ring([0, 10_000], [1, 2]), tick(2, 50_000, [depth(5)]))
+    expect(valuesOf(slow, 'depth')).toEqual([1, 2, 5])
   })
 
   it('keeps a series that starts late or stops early aligned to the times', () => {

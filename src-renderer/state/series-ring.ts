@@ -1,4 +1,4 @@
-import { sayableRate, type Point, type Snapshot, type Tick } from '@contract'
+import { sayableRate, silenceMs, type Point, type Snapshot, type Tick } from '@contract'
 
 /**
  * Series of one connection over one range, oldest first. Values are aligned to `times`; null is unknown, and no rate of too few attempts to say
@@ -60,7 +60,7 @@ export function appendTick(ring: SeriesRing, tick: Tick): SeriesRing {
   if (last !== undefined && at < last) return { ...ring, seq: tick.seq }
   const sameStep = last !== undefined && Math.floor(at / ring.stepMs) === Math.floor(last / ring.stepMs)
   const kept = sameStep ? ring.times.slice(0, -1) : [...ring.times]
-  const afterGap = last !== undefined && at - last > 3 * ring.stepMs
+  const afterGap = last !== undefined && at - last > Math.max(3 * ring.stepMs, silenceMs)
   if (afterGap) kept.push(last + ring.stepMs)
   const from = at - ring.rangeMs
   const dropped = kept.findIndex((time) => time >= from)
