@@ -9,6 +9,7 @@ import {
   type SqlRow
 } from '../kernel/index.ts'
 import { createCostGuard } from './cost-guard.ts'
+import { beginning } from './server-status.ts'
 
 /** A server that answers from a list, and takes as long as the test says. */
 class ScriptedServer {
@@ -272,4 +273,10 @@ describe('a slow server', () => {
     server.latencyMs = 500
     expect((await round(guard, 'workers', 'schedules', 'depth')).limits).toEqual([])
   })
+})
+
+it('says that the server does not answer while the session waits for an earlier statement, not that sessions lack', async () => {
+  server.fails.set(beginning, failed('POOL_EXHAUSTED'))
+  const guard = createCostGuard({ database: server.database, clock: server.clock })
+  await expect(guard.begin()).rejects.toMatchObject({ code: 'STATEMENT_TIMEOUT', kind: 'operational' })
 })

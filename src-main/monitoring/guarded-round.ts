@@ -1,4 +1,5 @@
 import {
+  AppError,
   explain,
   type Clock,
   type Probe,
@@ -38,8 +39,16 @@ export interface RoundOptions {
 export async function beginRound(options: RoundOptions): Promise<ProbeRound> {
   const { database, clock, signal } = options
   const began = clock.monotonic()
-  const [row] = (await database.execute(beginning, [], { signal })).rows
+  const [row] = (await database.execute(beginning, [], { signal }).catch(unanswered)).rows
   return new GuardedRound(options, row ?? {}, clock.monotonic() - began)
+}
+
+/** The session is the guard's alone: when it is not free, the server has not answered what was asked before. */
+function unanswered(cause: unknown): never {
+  if (!(cause instanceof AppError) || cause.code !== 'POOL_EXHAUSTED') throw cause
+  throw new AppError('STATEMENT_TIMEOUT', 'operational', 'The database has not answered the last statement yet.', {
+    cause
+  })
 }
 
 /** The round of one reading. Statements follow each other: callers wait for each. */

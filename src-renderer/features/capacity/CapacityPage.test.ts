@@ -128,7 +128,7 @@ describe('the capacity page', () => {
 
   it('shows the last picture, and its time, while the database is away', async () => {
     page = await mountPage(CapacityPage, makeScene('stale', now), '/c/clinic-main/capacity', () => now)
-    expect(page.wrapper.text()).toContain('last known picture, read at 13:56:25 UTC')
+    expect(page.wrapper.text()).toContain('Last known picture, read at 13:56:25 UTC')
   })
 
   it('waits before the first reading, and shows no zero', async () => {

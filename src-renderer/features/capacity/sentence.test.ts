@@ -21,6 +21,7 @@ it.each<[string, Partial<CapacityInputs>, object]>([
   ['claims are too slow', { claimMs: 8_000 }, { kind: 'over', bottleneck: 'claims', throughput: 5 }],
   ['nothing comes', { arrivals: 0 }, { kind: 'idle', throughput: 20 }],
   ['no worker is there', { workers: 0 }, { kind: 'noWorkers', waiting: 7 }],
+  ['no worker is there, and no task', { workers: 0, waiting: 0, arrivals: 0 }, { kind: 'nothingToDo' }],
   ['no attempt has ended', { durationMs: null }, { kind: 'unknown', missing: 'duration' }],
   ['no claim was made', { claimMs: null }, { kind: 'unknown', missing: 'claims' }],
   ['other types are unknown', { taken: { slots: null, rate: 0 } }, { kind: 'unknown', missing: 'others' }]

@@ -5,6 +5,8 @@ export type CapacityTone = 'well' | 'warn' | 'bad' | 'plain'
 /** What matters most about what the queue can do. Rates are a second. */
 export type CapacitySentence =
   | { readonly kind: 'noWorkers'; readonly waiting: number }
+  /** No worker, and no task. */
+  | { readonly kind: 'nothingToDo' }
   /** Which number is missing for a forecast. */
   | { readonly kind: 'unknown'; readonly missing: 'duration' | 'claims' | 'others' | 'slots' }
   | { readonly kind: 'over'; readonly bottleneck: Bottleneck; readonly throughput: number; readonly growth: number }
@@ -21,6 +23,7 @@ export const tightUse = 0.85
 
 export const toneOf: Readonly<Record<CapacitySentence['kind'], CapacityTone>> = {
   noWorkers: 'bad',
+  nothingToDo: 'plain',
   unknown: 'plain',
   over: 'bad',
   tight: 'warn',
@@ -29,7 +32,10 @@ export const toneOf: Readonly<Record<CapacitySentence['kind'], CapacityTone>> = 
 }
 
 export function decideSentence(inputs: CapacityInputs): CapacitySentence {
-  if (inputs.workers === 0) return { kind: 'noWorkers', waiting: inputs.waiting ?? 0 }
+  if (inputs.workers === 0)
+    return inputs.waiting === 0 && inputs.arrivals === 0
+      ? { kind: 'nothingToDo' }
+      : { kind: 'noWorkers', waiting: inputs.waiting ?? 0 }
   const { throughput, bottleneck, use } = capacityOf(inputs)
   if (throughput === null || bottleneck === null || use === null) return { kind: 'unknown', missing: missingIn(inputs) }
   const drain = drainOf(inputs)
