@@ -147,6 +147,11 @@ describe('the order of the fleet', () => {
     ).toEqual(['prod-lost', 'prod-failing', 'staging-lost', 'local-failing', 'locked', 'well'])
   })
 
+  it('has what fires before what may pass by itself', () => {
+    const alerted = row({ name: 'firing' }, healthy, { alerts: alertsWith([firing]) })
+    expect(names([row({ name: 'failing' }, failing), alerted])).toEqual(['firing', 'failing'])
+  })
+
   it('does not follow numbers: rows stay where they are while these move', () => {
     const busier = { ...healthy, depth: healthy.depth.map((part) => ({ ...part, count: part.count * 9 })) }
     expect(names([row({ name: 'b' }, busier), row({ name: 'a' })])).toEqual(['a', 'b'])

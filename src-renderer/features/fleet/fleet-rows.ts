@@ -203,9 +203,16 @@ const causeOrder: readonly FleetCause['kind'][] = [
   'quiet'
 ]
 
-/** Worst first, production before the rest. Numbers are no part of it: rows would change places with every reading. */
+/**
+ * Worst first, production before the rest, and what has lasted long enough to fire before what may pass. Numbers are no part of it: rows would
+ * change places with every reading.
+ */
 export function worstFirst(rows: readonly FleetRow[]): FleetRow[] {
-  const rank = ({ grade, environment, cause }: FleetRow): number =>
-    gradeOrder.indexOf(grade) * 1_000 + environmentOrder.indexOf(environment) * 100 + causeOrder.indexOf(cause.kind)
+  const lasts = ({ firing, cause }: FleetRow): boolean => (firing ?? 0) > 0 || cause.kind === 'lost'
+  const rank = (row: FleetRow): number =>
+    gradeOrder.indexOf(row.grade) * 1_000 +
+    environmentOrder.indexOf(row.environment) * 100 +
+    (lasts(row) ? 0 : 50) +
+    causeOrder.indexOf(row.cause.kind)
   return [...rows].sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name, 'en', { numeric: true }))
 }

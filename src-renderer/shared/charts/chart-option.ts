@@ -130,7 +130,9 @@ function stackTop(lines: readonly ChartLine[], from: number): number {
 }
 
 function timeLabel(value: number, span: number): string {
-  return span > 1.5 * day ? new Date(value).toISOString().slice(5, 10) : clock(value)
+  if (span > 1.5 * day) return new Date(value).toISOString().slice(5, 10)
+  // Labels lie less than a minute apart.
+  return span < 240_000 ? clockSeconds(value) : clock(value)
 }
 
 function lineSeries(line: ChartLine, marked: object, log: boolean): object {
