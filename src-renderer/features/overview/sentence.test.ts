@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { LinkState, QueueReading, TypeFlow } from '@contract'
+import { limitsBy, type LinkState, type QueueReading, type TypeFlow } from '@contract'
 import { makeScene, refused } from '@/testing/scenes.ts'
 import { readingAt } from '@/testing/demo-queue.ts'
 import { DemoAlerts } from '@/testing/demo-alerts.ts'
 import { drainOf } from '@/shared/figures/drain.ts'
-import { aboveSince } from './above-since.ts'
+import { seriesKey } from '@/state/series-ring.ts'
+import { aboveSince, seenSince } from './above-since.ts'
 import { decideSentence as decide, type Sentence } from './sentence.ts'
 
 const now = 1_770_000_000_000
@@ -189,8 +190,23 @@ describe('drainOf', () => {
 
 describe('aboveSince', () => {
   it('finds the start of the newest run above the limit, across unknown time', () => {
-    expect(aboveSince([1, 2, 3, 4, 5], [9, 1, 8, null, 9], 5)).toBe(3)
+    expect(aboveSince([1, 2, 3, 4, 5], [9, 1, 8, null, 9], 5)).toEqual({ at: 3, isEarlier: false })
+    expect(aboveSince([1, 2, 3], [null, 8, 9], 5)).toEqual({ at: 2, isEarlier: true })
     expect(aboveSince([1, 2], [9, 1], 5)).toBeNull()
     expect(aboveSince([1, 2], [null, null], 5)).toBeNull()
+  })
+
+  it('tells since when what the sentence says has been seen', () => {
+    const values = new Map([
+      [seriesKey('failureRate', 'mail'), [0, 0.5, 0.6]],
+      [seriesKey('workersAlive'), [2, 0, null]]
+    ])
+    const ring = { connectionId: 'c', rangeMs: 9, stepMs: 1, seq: 1, times: [1, 2, 3], values }
+    const seen = (sentence: Sentence) => seenSince(sentence, ring, limitsBy([]))
+    const failing = { kind: 'failing', type: 'mail', failureRate: 0.6, againRate: 0 } as const
+    expect(seen(failing)).toEqual({ at: 2, isEarlier: false })
+    expect(seen({ ...failing, type: 'other' })).toBeNull()
+    expect(seen({ kind: 'noWorkers', waiting: 3 })).toEqual({ at: 2, isEarlier: false })
+    expect(seen({ kind: 'quiet' })).toBeNull()
   })
 })
