@@ -114,6 +114,8 @@ export interface Alerts {
   watch(connectionId: string): void
   /** None are expected: it was closed, or waits for the user (a password, a schema). What fires stays, but for blindness. */
   unwatch(connectionId: string): void
+  /** Its readings are of another queue from now on: what fires or is pending ends; rules and silences stay. */
+  moved(connectionId: string): void
   /** Evaluates every rule of the connection; also watches it. Never throws because of the file. */
   observe(observation: Observation): void
 

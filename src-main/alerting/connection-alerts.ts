@@ -97,13 +97,19 @@ export class ConnectionAlerts {
     const before = this.rulesNow
     this.rulesNow = effectiveRules(this.connectionId, stored)
     const over = before.filter((rule) => isOver(rule, this.rule(rule.id), this.memory(rule.id)))
-    return this.endRules(over, at, circumstances)
+    return this.endRules(over, { at, endedBy: 'rule' }, circumstances)
+  }
+
+  /** Of another queue from now on: nothing that was seen counts any more. */
+  endAll(at: number, circumstances: Circumstances): Outcome {
+    this.rising.forget()
+    return this.endRules(this.rulesNow, { at, endedBy: 'unknown' }, circumstances)
   }
 
   /** Nothing is known of blindness any more, as no readings are expected. */
   endBlindness(at: number, circumstances: Circumstances): Outcome {
     const rules = this.rulesNow.filter(({ signal }) => signal === ('blindMs' satisfies AlertSignal))
-    return this.endRules(rules, at, circumstances)
+    return this.endRules(rules, { at, endedBy: 'rule' }, circumstances)
   }
 
   /** Firings of rules that are not there or are off: a crash came between both. */
@@ -155,12 +161,16 @@ export class ConnectionAlerts {
     else work.ended.push(endedFiring(seen, memory.at ?? 0, change === 'unknown' ? 'unknown' : undefined))
   }
 
-  private endRules(rules: readonly AlertRule[], at: number, circumstances: Circumstances): Outcome {
+  private endRules(
+    rules: readonly AlertRule[],
+    { at, endedBy }: { readonly at: number; readonly endedBy: Firing['endedBy'] },
+    circumstances: Circumstances
+  ): Outcome {
     const work = new Work()
     for (const { id } of rules) {
       if (this.memories.delete(id)) work.memories.push(id)
       const firing = this.openFirings().find(({ ruleId }) => ruleId === id)
-      if (firing) work.ended.push(endedFiring(firing, at, 'rule'))
+      if (firing) work.ended.push(endedFiring(firing, at, endedBy))
     }
     work.changed = rules.length > 0
     return this.settle(work, circumstances)

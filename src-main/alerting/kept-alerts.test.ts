@@ -49,6 +49,17 @@ describe('rules', () => {
     expect(bench.changes).toEqual(['local', 'local'])
   })
 
+  it('end all that they fired or waited for when the connection becomes another queue, and stay', () => {
+    const rule = bench.addRule()
+    bench.read(high, 6 * tickMs)
+    expect(bench.viewOf(rule.id).state).toBe('firing')
+    bench.alerts.moved('local')
+    expect(bench.viewOf(rule.id)).toMatchObject({ state: 'unknown', since: null, fired7d: 1 })
+    expect(bench.alerts.state('local').open).toEqual([])
+    bench.read(high, 3 * tickMs)
+    expect(bench.viewOf(rule.id).state).toBe('pending')
+  })
+
   it('end what they fired for when they are switched off, removed or watch something else', () => {
     const changes: ((rule: AlertRule) => void)[] = [
       (rule) => bench.alerts.saveRule('local', rule.id, { ...rule, enabled: false }),

@@ -90,6 +90,12 @@ export class KeptAlerts implements Alerts {
     this.follow(watched, watched.alerts.endBlindness(this.readingTime(watched), this.circumstances(watched)))
   }
 
+  moved(connectionId: string): void {
+    if (this.isClosed) return
+    const watched = this.connection(connectionId)
+    this.follow(watched, watched.alerts.endAll(this.readingTime(watched), this.circumstances(watched)))
+  }
+
   observe({ connectionId, at, points }: Observation): void {
     if (this.isClosed) return
     const watched = this.connection(connectionId)

@@ -31,6 +31,10 @@ export class Rising {
     }
   }
 
+  forget(): void {
+    this.series.clear()
+  }
+
   /** As it was `riseWindowMs` before `at`, the time of the last `add`, which has dropped what is older. */
   before(wanted: MetricName, type: string, at: number): number | undefined {
     if (wanted !== metric) return undefined

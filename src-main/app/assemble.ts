@@ -150,6 +150,7 @@ function makeConnections(
     onClosing: (id) => parts().localWorker.leave(id),
     onMoved(id) {
       parts().outside.forget(id)
+      parts().alerts.moved(id)
       return observations.forget(id)
     }
   })

@@ -188,6 +188,7 @@ export const snapshot = z.object({
   from: z.number(),
   to: z.number(),
   stepMs: z.number(),
+  /** Starts of steps, `stepMs` long; one in which nothing was due to be read (`silenceMs`) is left out. */
   times: z.array(z.number()),
   series: z.array(series),
   /** The newest reading known, from this run or from history; null when there never was one. */

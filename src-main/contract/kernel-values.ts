@@ -3,7 +3,7 @@ export { alertLimits, alertSignals, enoughAttempts, groupMs, signalsOfTypes } fr
 export { errorCodes } from '../kernel/app-error.ts'
 export { isHeldBack, probeNames } from '../kernel/probe.ts'
 export { limitsBy } from '../kernel/queue-limits.ts'
-export { isAbout, numbersOf, queueTrouble, sayableRate, troubleOf } from '../kernel/queue-trouble.ts'
+export { isAbout, isQuiet, numbersOf, queueTrouble, sayableRate, troubleOf } from '../kernel/queue-trouble.ts'
 export { metricNames, silenceMs, workerAliveMs } from '../kernel/reading.ts'
 export { areSensitiveKeys, sensitiveKeyLimits } from '../kernel/sensitive-keys.ts'
 export { defaultRetryPolicy, taskLimits } from '../kernel/task.ts'

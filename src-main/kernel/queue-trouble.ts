@@ -42,6 +42,16 @@ export function numbersOf(reading: QueueReading): ReadingNumbers {
   }
 }
 
+/** Nothing waits, runs, comes or goes, as far as that was read. */
+export const isQuiet = (
+  reading: Pick<QueueReading, 'limits'>,
+  { depth, in1m, out1m }: Pick<ReadingNumbers, 'depth' | 'in1m' | 'out1m'>
+): boolean =>
+  depth === 0 &&
+  in1m === 0 &&
+  out1m === 0 &&
+  !(['depth', 'submitted', 'finished'] as const).some((probe) => isHeldBack(reading, probe))
+
 const longestFirst = (oldest: QueueReading['oldest']): QueueReading['oldest'] =>
   [...oldest].sort((a, b) => b.ageMs - a.ageMs)
 

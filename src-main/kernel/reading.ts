@@ -77,12 +77,12 @@ export const probeLimit = z.object({
   probe: z.string(),
   /**
    * Over the limit of time; a plan that reads too much; the budget is spent; the account may not; the server is slow; a table that is not
-   * ours does not say.
+   * ours never says (`schema`), or some of its rows do not now (`data`).
    */
-  reason: z.enum(['timeout', 'plan', 'budget', 'rights', 'slow', 'schema']),
+  reason: z.enum(['timeout', 'plan', 'budget', 'rights', 'slow', 'schema', 'data']),
   /** The index that would make it exact, as SQL; null when an index is not what is missing. */
   index: z.string().nullable(),
-  /** Of `schema`: what the table lacks, in words. */
+  /** Of `schema` and `data`: what the table or its rows lack, in words. */
   why: z.string().optional()
 })
 export type ProbeLimit = z.infer<typeof probeLimit>

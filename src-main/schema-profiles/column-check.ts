@@ -1,6 +1,6 @@
-import { AppError, type Probe, type SqlRow, type SqlValue } from '../kernel/index.ts'
+import type { Probe, SqlRow, SqlValue } from '../kernel/index.ts'
 import type { Condition } from './conditions.ts'
-import { tablePlace, typeColumn, type TableProfile } from './profile.ts'
+import { invalid, tablePlace, typeColumn, type TableProfile } from './profile.ts'
 import type { TimeEncoding } from './time-encoding.ts'
 
 /** What the server tells an account of the columns that it may read, as `name` and `kind`. */
@@ -91,6 +91,3 @@ function valueProblem(kind: string, one: Condition): string | undefined {
     return `is ${kind}: write its values in quotes`
   return undefined
 }
-
-const invalid = (message: string): AppError =>
-  new AppError('INVALID_INPUT', 'user', message, { details: { field: 'profile' } })

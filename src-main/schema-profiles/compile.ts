@@ -56,6 +56,7 @@ export interface TypeProbes {
   readonly sizes: ((types: readonly CountedType[]) => BoundProbe) | undefined
 }
 
+/** A type of which more rows were met than are counted. */
 export interface CountedType {
   readonly type: SqlValue
   readonly last: SqlValue

@@ -56,6 +56,10 @@ export function slicesOf(when: readonly Condition[]): Slice[] {
   return slices
 }
 
+/** How many `slicesOf` makes. */
+export const sliceCount = (when: readonly Condition[]): number =>
+  when.reduce((product, one) => product * (exactValues(one)?.length ?? 1), 1)
+
 function exactValues(one: Condition): readonly Equal['value'][] | undefined {
   if ('in' in one) return one.in
   return 'is' in one && one.is === 'null' ? [null] : undefined

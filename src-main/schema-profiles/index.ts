@@ -1,3 +1,4 @@
+export type { Condition } from './conditions.ts'
 export { parseProfile, tablePlace, typeColumn, type TablePlace, type TableProfile } from './profile.ts'
 export {
   compileProfile,

@@ -6,6 +6,7 @@ import { parseProfile } from './profile.ts'
 
 const shipped = join(import.meta.dirname, '../../resources/profiles')
 
+const twenty = Array.from({ length: 20 }, (_, n) => n)
 const waiting = { name: 'waiting', state: 'QUEUED', when: [{ column: 'state', in: ['waiting'] }], since: 'run_at' }
 const jobs = {
   format: 1,
@@ -84,6 +85,11 @@ describe('a profile', () => {
       'too many combinations',
       { states: [{ ...waiting, when: ['a', 'b', 'c'].map((column) => ({ column, in: [1, 2, 3, 4] })) }] },
       '64 combinations'
+    ],
+    [
+      'more combinations than could be made',
+      { states: [{ ...waiting, when: ['a', 'b', 'c', 'd', 'e', 'f'].map((column) => ({ column, in: twenty })) }] },
+      '64000000 combinations of values; at most 32'
     ]
   ])('is refused with %s, and says where', (_what, changes, message) => {
     const said = refusal(changes)

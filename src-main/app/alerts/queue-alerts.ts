@@ -47,6 +47,12 @@ export class QueueAlerts {
     this.followed = expected
   }
 
+  /** Its readings are of another queue from now on. */
+  moved(connectionId: string): void {
+    this.options.alerts.moved(connectionId)
+    this.tell(connectionId)
+  }
+
   take({ connectionId, reading, points }: Tick): void {
     this.options.alerts.observe({ connectionId, at: reading.at, points })
     const ticks = (this.ticksSinceTold.get(connectionId) ?? 0) + 1

@@ -5,6 +5,7 @@ import { ServerLook } from '../../monitoring/health/index.ts'
 import { claimStatements } from '../../queue/store-mysql/index.ts'
 import { openSqliteHealth } from '../../queue/store-sqlite/index.ts'
 import { tablePlace, type TablePlace } from '../../schema-profiles/index.ts'
+import { profileIn } from '../links/foreign-profile.ts'
 import type { WatchedDatabase } from './database-watches.ts'
 
 /*
@@ -26,9 +27,11 @@ export interface WatchedOptions {
   readonly table: TablePlace | null
 }
 
-/** null for our own tables, and where the profile cannot be read. */
-export const foreignPlace = ({ profile }: Pick<ConnectionView, 'profile'>): TablePlace | null =>
-  typeof profile?.table === 'string' ? tablePlace({ table: profile.table }) : null
+/** null for our own tables. Throws INVALID_INPUT for a profile that cannot be read. */
+export function foreignPlace({ profile }: Pick<ConnectionView, 'profile'>): TablePlace | null {
+  if (!profile) return null
+  return tablePlace({ table: profile.table ?? profileIn(profile.text).table })
+}
 
 export async function openWatchedServer(
   login: MysqlLogin,

@@ -100,7 +100,12 @@ describe('saving a connection', () => {
     const { id } = await changes.save(foreign())
     const { times, ...rest } = profile
     const turned = Object.fromEntries(Object.entries(times).reverse())
-    const text = JSON.stringify({ times: turned, ...rest, name: 'Renamed' }, null, 4)
+    const states = profile.states.map((state) => ({
+      ...state,
+      name: `x-${state.name}`,
+      when: [...state.when].reverse()
+    }))
+    const text = JSON.stringify({ times: turned, ...rest, name: 'Renamed', states: states.reverse() }, null, 4)
     const saved = await changes.save({ ...foreign(), id, profile: text })
     expect(moved).toEqual([])
     expect(saved.profile).toEqual({ text, name: 'Renamed', table: 'thesis_run_task' })

@@ -1,6 +1,6 @@
 import type { ConnectionView } from '../../contract/index.ts'
 import { AppError } from '../../kernel/index.ts'
-import { parseProfile, type TableProfile } from '../../schema-profiles/index.ts'
+import { parseProfile, type Condition, type TableProfile } from '../../schema-profiles/index.ts'
 
 /** What a user asked of a table that is only looked at. */
 export const foreignTable = (): AppError =>
@@ -21,16 +21,23 @@ export function profileView(text: string | null): ConnectionView['profile'] {
 }
 
 /**
- * The same for two texts whose figures mean the same: the table, its types, states and moments. Its name may change, and how the
- * JSON is written.
+ * The same for two texts whose figures mean the same: the table, its types, states and moments. Names may change, and the
+ * order in which all of it is written.
  */
 export function meaningOf(text: string | null): string {
   const profile = text === null ? null : readable(text)
   if (!profile) return text ?? ''
-  const { table, type, times, created, states } = profile
-  const encodings = Object.entries(times).sort(([a], [b]) => (a < b ? -1 : 1))
-  return JSON.stringify({ table, type, encodings, created, states })
+  const { table, type, times, created } = profile
+  const states = profile.states.map(({ state, when, since }) => ({ state, since, when: inOrder(when.map(withOrder)) }))
+  return JSON.stringify({ table, type, encodings: inOrder(Object.entries(times)), created, states: inOrder(states) })
 }
+
+const withOrder = (one: Condition): Condition => {
+  if ('in' in one) return { ...one, in: inOrder(one.in) }
+  return 'notIn' in one ? { ...one, notIn: inOrder(one.notIn) } : one
+}
+/** As it would be however it was written. */
+const inOrder = <T>(all: readonly T[]): T[] => [...all].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
 
 function readable(text: string): TableProfile | null {
   try {

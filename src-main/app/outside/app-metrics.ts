@@ -188,7 +188,8 @@ function alertSamples({ alerts }: SeenQueue, connection: string): GaugeSample[] 
 
 function limitSamples(limits: readonly { readonly reason: string }[], connection: string): GaugeSample[] {
   const counts = new Map<string, number>()
-  for (const { reason } of limits) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  // What a table never says was not held back.
+  for (const { reason } of limits) if (reason !== 'schema') counts.set(reason, (counts.get(reason) ?? 0) + 1)
   return [...counts].map(([reason, value]) => ({
     name: 'taskdeck_monitoring_limited_probes',
     labels: { connection, reason },

@@ -37,6 +37,8 @@ export class Diary {
   noteLimits(connectionId: string, limits: readonly ProbeLimit[]): void {
     const pages = this.pagesOf(connectionId)
     const text = limits
+      // What a table never says was not held back.
+      .filter(({ reason }) => reason !== 'schema')
       .map(({ probe, reason }) => `${probe} (${reason})`)
       .sort()
       .join(', ')

@@ -13,7 +13,7 @@ const lost = (failures: number): ConnectionView['link'] => ({
   failures,
   problem
 })
-const tickOf = (limits: { probe: string; reason: 'budget' | 'slow'; index: null }[] = []) => ({
+const tickOf = (limits: { probe: string; reason: 'budget' | 'slow' | 'schema'; index: null }[] = []) => ({
   connectionId: 'orders',
   seq: 1,
   reading: emptyReading({ limits }),
@@ -63,7 +63,8 @@ it('writes down when a link changes, once, not with each retry', () => {
 
 it('writes down when figures are held back and when they are back', () => {
   const { watcher, time } = open()
-  for (const limits of [[], [{ probe: 'depth', reason: 'budget', index: null }], []] as const) {
+  const untold = { probe: 'retries', reason: 'schema', index: null } as const
+  for (const limits of [[untold], [untold, { probe: 'depth', reason: 'budget', index: null }], [untold]] as const) {
     time.now += 1_000
     watcher.take(tickOf([...limits]))
     watcher.take(tickOf([...limits]))

@@ -5,6 +5,7 @@ import type { bundleRequest, ConnectionView } from '../../contract/index.ts'
 import { AppError, withDeadline, type DatabaseHealth, type Incident } from '../../kernel/index.ts'
 import type { z } from 'zod'
 import { foreignPlace, openWatchedFile, openWatchedServer } from '../database/open-watched.ts'
+import { tablePlace } from '../../schema-profiles/index.ts'
 import { incidentBundle } from '../outside/bundle/incident-bundle.ts'
 import { logWindow } from '../outside/bundle/log-window.ts'
 import { Redaction, type PrivateNames } from '../outside/bundle/redaction.ts'
@@ -123,7 +124,7 @@ function namesOf(services: Services, { snapshot, incidents }: BundleSources): Pr
     users: [...servers.map(({ user }) => user), services.actor, ...incidents.flatMap(acknowledgers)],
     databases: [
       ...servers.map(({ database }) => database),
-      ...views.flatMap((view) => foreignPlace(view)?.schema ?? [])
+      ...views.flatMap(({ profile }) => (profile?.table ? (tablePlace({ table: profile.table }).schema ?? []) : []))
     ],
     folders: [
       [dataDirOf(services), '[data folder]'],

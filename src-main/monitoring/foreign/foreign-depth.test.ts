@@ -1,5 +1,64 @@
 import { describe, expect, it } from 'vitest'
-import { aboutSize } from './foreign-depth.ts'
+import type { ProbeRound, SqlRow } from '../../kernel/index.ts'
+import { compileProfile, parseProfile } from '../../schema-profiles/index.ts'
+import { aboutSize, readForeignDepth } from './foreign-depth.ts'
+
+const profile = parseProfile(
+  JSON.stringify({
+    format: 1,
+    name: 'Jobs',
+    table: 'jobs',
+    id: 'id',
+    type: { column: 'kind' },
+    times: { at: { kind: 'datetime', zone: 'UTC' } },
+    states: [{ name: 'new', state: 'QUEUED', when: [{ column: 'state', in: ['new'] }], since: 'at' }]
+  }),
+  'jobs.json'
+)
+const compiled = compileProfile(profile, [{ name: 'mine', columns: ['state', 'kind', 'at'] }])
+
+/** A long queue of three types: one of them short, one whose rows have no time. */
+function longQueue(expected: number[]): ProbeRound {
+  const types = ['a', 'b', 'c']
+  const answer = (sql: string): SqlRow[] => {
+    if (sql.includes('GROUP BY')) return [{ type: 'a', n: 10_001 }]
+    if (!sql.includes('COUNT(*)')) return types.splice(0, 1).map((type) => ({ type }))
+    return [
+      { position: 0, n: 16_667, last: '2026-01-31 12:00:00' },
+      { position: 1, n: 5, last: '2026-01-31 12:00:00' },
+      { position: 2, n: 16_667, last: null }
+    ]
+  }
+  return {
+    now: '2026-01-31 12:00:00.000000',
+    rows: ({ sql }) => Promise.resolve(answer(sql)),
+    expectedRows: () => Promise.resolve(expected),
+    cut: () => undefined,
+    end: () => Promise.reject(new Error('not here'))
+  }
+}
+const depthOf = async (expected: number[]) => (await readForeignDepth(longQueue(expected), compiled, 0))?.depth
+
+describe('a long queue', () => {
+  it('is estimated type by type, but for those without a time to ask for', async () => {
+    const depth = await depthOf([100_000, 33_334, 33_334])
+    expect(depth).toHaveLength(3)
+    expect(depth).toEqual(
+      expect.arrayContaining([
+        { type: 'a', state: 'QUEUED', count: 50_000, accuracy: 'about' },
+        { type: 'b', state: 'QUEUED', count: 5 },
+        { type: 'c', state: 'QUEUED', count: 16_667, accuracy: 'atLeast' }
+      ])
+    )
+  })
+
+  it('of which the server tells less than was asked is "at least", not a number of another type', async () => {
+    expect(await depthOf([100_000, 33_334])).toContainEqual({
+      ...{ type: 'a', state: 'QUEUED' },
+      ...{ count: 16_667, accuracy: 'atLeast' }
+    })
+  })
+})
 
 describe('a size that the server estimates', () => {
   it.each([

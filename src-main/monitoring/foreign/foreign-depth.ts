@@ -106,10 +106,23 @@ async function countByType(round: ProbeRound, slice: SliceProbes): Promise<Slice
     }))
     rows.push(...found.filter(({ count }) => count <= most).map((one) => ({ ...one, accuracy: 'exact' }) as const))
     const cut = found.filter(({ count }) => count > most)
-    rows.push(...(await estimate(round, slice.types, cut)))
+    // Without a moment that they end at there is nothing to ask for.
+    rows.push(...cut.filter(({ last }) => last === null).map(atLeast))
+    rows.push(
+      ...(await estimate(
+        round,
+        slice.types,
+        cut.filter(({ last }) => last !== null)
+      ))
+    )
   }
   return { slice, rows, isWhole: types.isWhole }
 }
+
+const atLeast = <T extends { readonly count: number }>(one: T): T & { readonly accuracy: Accuracy } => ({
+  ...one,
+  accuracy: 'atLeast'
+})
 
 /** Types of which not all was counted. */
 async function estimate(
@@ -117,10 +130,10 @@ async function estimate(
   { sizes }: TypeProbes,
   cut: readonly (CountedType & { readonly count: number })[]
 ): Promise<TypeCount[]> {
-  const known = sizes && cut.length > 0 && cut.every(({ last }) => last !== null) ? sizes(cut) : undefined
+  const known = cut.length > 0 ? sizes?.(cut) : undefined
   const expected = known && (await round.expectedRows(known.probe, known.values))
   // A branch that the server knows to be empty has no line in its plan.
-  if (expected?.length !== 3 * cut.length) return cut.map((one) => ({ ...one, accuracy: 'atLeast' }))
+  if (expected?.length !== 3 * cut.length) return cut.map(atLeast)
   return cut.map(({ type, count }, position) => {
     const [all = 0, before = 0, upTo = 0] = expected.slice(3 * position)
     return { type, count: aboutSize(count, { all, before, upTo }), accuracy: 'about' }

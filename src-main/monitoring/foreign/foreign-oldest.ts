@@ -48,7 +48,7 @@ async function headsOf(
       const since = decodeTime(oldest.encoding, row['since'])
       if (since === null) {
         const why = `a task that is "${stateName}" has no time in ${oldest.since}`
-        round.cut({ probe: 'oldest', reason: 'schema', index: null, why })
+        round.cut({ probe: 'oldest', reason: 'data', index: null, why })
       } else if (since <= nowMs)
         heads.push({ type: chunk[numberOf(row, 'position')] ?? null, id: textOf(row['id']), ageMs: nowMs - since })
     }

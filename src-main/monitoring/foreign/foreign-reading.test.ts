@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ProbeGuard, ProbeLimit, SqlRow } from '../../kernel/index.ts'
+import type { Probe, ProbeGuard, ProbeLimit, SqlRow } from '../../kernel/index.ts'
 import { columnsProbe, indexesProbe, parseProfile } from '../../schema-profiles/index.ts'
 import { createForeignReader } from './foreign-reading.ts'
 
@@ -18,6 +18,11 @@ const profile = parseProfile(
 const columns = Object.entries({ id: 'bigint', kind: 'varchar', at: 'datetime', state: 'varchar' }).map(
   ([name, kind]) => ({ name, kind })
 )
+
+const ended = (name: string, state: 'SUCCESS' | 'FAILED') => ({
+  ...{ name, state, since: 'at' },
+  when: [{ column: 'state', in: [name] }]
+})
 
 /** A table without tasks, whose depth is refused while it has no index. */
 class Table implements ProbeGuard {
@@ -64,6 +69,33 @@ describe('a reader of a table that is not ours', () => {
     table.minutes = 9
     expect(await reasons()).toEqual([])
     expect(table.looks).toBe(2)
+  })
+
+  it('keeps the indexes that it knows while a second look at them is held back', async () => {
+    const table = new Table()
+    table.indexes = ['state', 'kind', 'at'].map((indexed) => ({ name: 'mine', indexed, part: null }))
+    const flows = {
+      ...profile,
+      created: 'at',
+      states: [...profile.states, ended('good', 'SUCCESS'), ended('bad', 'FAILED')]
+    }
+    let isHeld = false
+    const guard: ProbeGuard = {
+      begin: async () => {
+        const round = await table.begin()
+        const isLook = (probe: Probe): boolean => probe === indexesProbe || probe === columnsProbe
+        return { ...round, rows: (probe) => (isHeld && isLook(probe) ? Promise.resolve(undefined) : round.rows(probe)) }
+      }
+    }
+    const read = createForeignReader(flows, guard)
+    const refused = async (): Promise<string[]> =>
+      (await read()).limits.filter(({ reason }) => reason === 'plan').map(({ probe }) => probe)
+    const before = await refused()
+    expect(before).not.toContain('oldest')
+    expect(before.length).toBeGreaterThan(0)
+    table.minutes = 1
+    isHeld = true
+    expect(await refused()).toEqual(before)
   })
 
   it('judges the table when it was told of it, not before', async () => {

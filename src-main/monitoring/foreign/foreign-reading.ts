@@ -33,7 +33,8 @@ export function createForeignReader(
     const nowMs = Date.parse(`${round.now.replace(' ', 'T')}Z`)
     if (!known || (lacksIndex && nowMs - known.sinceMs >= lookAgainMs)) {
       const compiled = await compileFor(round, profile)
-      known = compiled && { compiled, sinceMs: nowMs }
+      // What is known stays while the guard holds the look back.
+      if (compiled) known = { compiled, sinceMs: nowMs }
     }
     for (const limit of unknown) round.cut(limit)
     const compiled = known?.compiled ?? compileProfile(profile, [])

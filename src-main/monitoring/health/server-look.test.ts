@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { AppError, systemClock, type SqlDatabase, type StatementOptions } from '../../kernel/index.ts'
+import { AppError, systemClock, type SqlDatabase, type SqlRow, type StatementOptions } from '../../kernel/index.ts'
+import type { TablePlace } from '../../schema-profiles/index.ts'
+import { deadlockReport } from './deadlock.fixture.ts'
 import { ServerLook } from './server-look.ts'
 
 /** Answers every statement with no rows, or as the test says. */
-function server(answer: (sql: string) => void = () => undefined) {
+function server(answer: (sql: string) => unknown = () => undefined, table: TablePlace | null = null) {
   const asked: { sql: string; options: StatementOptions | undefined }[] = []
   const database: SqlDatabase = {
     flavour: 'mysql',
@@ -11,14 +13,14 @@ function server(answer: (sql: string) => void = () => undefined) {
     execute: (sql, _values, options) => {
       asked.push({ sql, options })
       return new Promise((resolve) => {
-        answer(sql)
-        resolve({ rows: [], affectedRows: 0, insertId: '0' })
+        const rows = answer(sql)
+        resolve({ rows: Array.isArray(rows) ? (rows as SqlRow[]) : [], affectedRows: 0, insertId: '0' })
       })
     },
     transaction: () => Promise.reject(new Error('nothing is changed')),
     close: () => Promise.resolve()
   }
-  const look = new ServerLook({ database, clock: systemClock, statements: () => [], workers: () => [], table: null })
+  const look = new ServerLook({ database, clock: systemClock, statements: () => [], workers: () => [], table })
   return { look, asked }
 }
 const denied = (errno: number): AppError =>
@@ -48,6 +50,19 @@ describe('a look', () => {
     expect(asked.filter(({ sql }) => /INNODB_TRX|INNODB STATUS|INNODB_METRICS/.test(sql))).toHaveLength(1)
     for (const part of [health.waits, health.transactions, health.deadlock])
       expect(part).toMatchObject({ status: 'unknown', gap: { reason: 'rights' } })
+  })
+
+  it.each([
+    ['looks deadlocked tasks up in our own tables', null, 1],
+    ['looks nothing up where the table is not ours', { schema: null, name: 'jobs' }, 0]
+  ])('%s', async (_what, table, lookups) => {
+    const { look, asked } = server((sql) => sql.includes('INNODB STATUS') && [{ Status: deadlockReport }], table)
+    const { deadlock } = await look.look()
+    expect(deadlock).toMatchObject({
+      status: 'known',
+      value: { parties: [{ sessionId: '812' }, { sessionId: '813' }] }
+    })
+    expect(asked.filter(({ sql }) => sql.includes('FROM taskdeck_task'))).toHaveLength(lookups)
   })
 
   it('leaves the other parts alone when one statement is refused or takes too long', async () => {

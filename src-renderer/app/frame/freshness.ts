@@ -1,20 +1,17 @@
-import type { LinkState } from '@contract'
+import { silenceMs, type LinkState } from '@contract'
 
 export interface Freshness {
-  /** `frame.freshness.KIND` in the i18n files. */
+  /** `frame.freshness.KIND` in the i18n files. A live link is late once the sampler has been silent for longer than its slowest pace. */
   readonly kind: 'live' | 'late' | 'offline' | 'neverRead' | 'connecting' | 'schema' | 'locked'
   /** The moment that the text names, null where it names none. */
   readonly at: number | null
 }
 
-/** A live link whose last reading is older than this says how old it is. Several sampler intervals. */
-const lateMs = 10_000
-
 /** How much the picture can be believed. */
 export function freshnessOf(link: LinkState, now: number): Freshness {
   switch (link.status) {
     case 'live':
-      return { kind: now - link.lastReadingAt > lateMs ? 'late' : 'live', at: link.lastReadingAt }
+      return { kind: now - link.lastReadingAt > silenceMs ? 'late' : 'live', at: link.lastReadingAt }
     case 'lost':
       return link.since === null ? { kind: 'neverRead', at: null } : { kind: 'offline', at: link.since }
     case 'schema':

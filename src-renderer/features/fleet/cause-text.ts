@@ -2,15 +2,14 @@ import { useI18n } from 'vue-i18n'
 import type { Problem } from '@contract'
 import { clockSeconds, count, duration, percent } from '@/shared/format/format.ts'
 import { signalText } from '@/shared/format/signal.ts'
-import { hasText } from '@/shared/i18n/i18n.ts'
+import { whatHappened } from '@/shared/ui/problem-text.ts'
 import type { FleetRow } from './fleet-rows.ts'
 
 /** What is worst about a connection, in a few words. */
 export function useCauseText(): (row: Pick<FleetRow, 'cause'>) => string {
   const { t } = useI18n()
 
-  const what = ({ code, message, details }: Problem): string =>
-    hasText(`problems.${code}.what`) ? t(`problems.${code}.what`, details) : message
+  const what = (problem: Problem): string => whatHappened(t, problem)
 
   return ({ cause }) => {
     switch (cause.kind) {

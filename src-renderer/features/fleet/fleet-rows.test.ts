@@ -122,8 +122,10 @@ describe('a connection in the fleet', () => {
   })
 
   it('is late when the link lives and no reading comes', () => {
-    const late = row({ link: { status: 'live', lastReadingAt: now - 45_000 } })
-    expect(late).toMatchObject({ grade: 'look', stale: true, cause: { kind: 'late', ageMs: 45_000 } })
+    const late = row({ link: { status: 'live', lastReadingAt: now - 46_000 } })
+    const slow = row({ link: { status: 'live', lastReadingAt: now - 44_000 } })
+    expect(slow).toMatchObject({ grade: 'well', stale: false })
+    expect(late).toMatchObject({ grade: 'look', stale: true, cause: { kind: 'late', ageMs: 46_000 } })
   })
 
   it('is not known while the app does not answer', () => {

@@ -1,8 +1,10 @@
 import {
   isHeldBack,
+  isQuiet,
   limitsBy,
   numbersOf,
   queueTrouble,
+  silenceMs,
   type AlertSignal,
   type AlertState,
   type ConnectionView,
@@ -76,9 +78,6 @@ export interface FleetInput {
   readonly appAnswers: boolean
 }
 
-/** A live link whose last reading is older than this is late; several intervals of the sampler. */
-const lateMs = 20_000
-
 export function fleetRow({ connection, reading, alerts, now, appAnswers }: FleetInput): FleetRow {
   const { link } = connection
   const numbers = reading && numbersOf(reading)
@@ -112,7 +111,7 @@ export function fleetRow({ connection, reading, alerts, now, appAnswers }: Fleet
     in1m: told('submitted', numbers?.in1m),
     out1m: told('finished', numbers?.out1m),
     readAt: reading?.at ?? null,
-    stale: !appAnswers || link.status !== 'live' || now - link.lastReadingAt > lateMs
+    stale: !appAnswers || link.status !== 'live' || now - link.lastReadingAt > silenceMs
   }
 }
 
@@ -149,7 +148,7 @@ function causeOf(of: {
   if (trouble && trouble.kind !== 'retrying') return trouble
   const [first] = firing
   if (first) return { kind: 'alert', ...first }
-  if (now - link.lastReadingAt > lateMs) return { kind: 'late', ageMs: now - link.lastReadingAt }
+  if (now - link.lastReadingAt > silenceMs) return { kind: 'late', ageMs: now - link.lastReadingAt }
   const numbers = numbersOf(reading)
   const [silent] = numbers.silent
   if (silent) {
@@ -157,8 +156,7 @@ function causeOf(of: {
     return { kind: 'silent', worker: silent.id, silentMs, others: numbers.silent.length - 1 }
   }
   if (trouble) return trouble
-  const isQuiet = numbers.depth === 0 && numbers.in1m === 0 && numbers.out1m === 0 && reading.limits.length === 0
-  return { kind: isQuiet ? 'quiet' : 'well' }
+  return { kind: isQuiet(reading, numbers) ? 'quiet' : 'well' }
 }
 
 const causeGrades: Record<FleetCause['kind'], FleetGrade> = {

@@ -1,6 +1,7 @@
 import {
   isAbout,
   isHeldBack,
+  isQuiet,
   limitsBy,
   numbersOf,
   queueTrouble,
@@ -66,10 +67,8 @@ export function decideSentence(link: LinkState, reading: QueueReading, alerts?: 
 
 function calm(reading: QueueReading): Sentence {
   const { depth, waiting, in1m, out1m, oldest } = numbersOf(reading)
-  const isKnown = (probe: 'submitted' | 'finished' | 'depth'): boolean => !isHeldBack(reading, probe)
-  if (depth === 0 && in1m === 0 && out1m === 0 && isKnown('depth') && isKnown('submitted') && isKnown('finished')) {
-    return { kind: 'quiet' }
-  }
+  const isKnown = (probe: 'submitted' | 'finished'): boolean => !isHeldBack(reading, probe)
+  if (isQuiet(reading, { depth, in1m, out1m })) return { kind: 'quiet' }
   if (isKnown('submitted') && isKnown('finished') && isFallingBehind({ waiting, in1m, out1m })) {
     return { kind: 'growing', in1m, out1m, waiting }
   }

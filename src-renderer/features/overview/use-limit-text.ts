@@ -1,7 +1,7 @@
 import { computed, type ComputedRef, type Ref } from 'vue'
 import { useI18n } from 'vue-i18n'
 import type { ProbeLimit, ProbeName, QueueReading } from '@contract'
-import { untoldFigures } from '@/shared/figures/untold.ts'
+import { useUnknownText } from '@/shared/figures/unknown-text.ts'
 import { hasText } from '@/shared/i18n/i18n.ts'
 
 export interface ShownLimit {
@@ -21,9 +21,7 @@ export function useLimitText(reading: Readonly<Ref<QueueReading | null>>): {
   unknownText: (probe: ProbeName) => string
 } {
   const { t } = useI18n()
-
-  const whyText = (probe: string): string =>
-    hasText(`foreign.why.${probe}`) ? t('foreign.unknown', { why: t(`foreign.why.${probe}`) }) : ''
+  const { whyText, unknownText } = useUnknownText()
 
   function shown({ probe, reason, index }: ProbeLimit): ShownLimit {
     const known = hasText(`overview.limit.figure.${probe}`)
@@ -39,7 +37,7 @@ export function useLimitText(reading: Readonly<Ref<QueueReading | null>>): {
   const all = computed(() => (reading.value?.limits ?? []).map((limit) => ({ limit, text: shown(limit) })))
 
   return {
-    unknownText: (probe) => (untoldFigures(reading.value).has(probe) && whyText(probe)) || t('overview.limit.unknown'),
+    unknownText: (probe) => unknownText(reading.value, probe),
     // Several statements of one figure may have been held back for the same reason.
     limits: computed(() => [...new Map(all.value.map(({ text }) => [text.key, text])).values()]),
     limitsFor(probes) {

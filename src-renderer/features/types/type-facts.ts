@@ -1,5 +1,6 @@
 import {
   isHeldBack,
+  isQuiet,
   sayableRate,
   troubleOf,
   workerAliveMs,
@@ -66,7 +67,7 @@ export function typeSentence(reading: QueueReading, numbers: TypeNumbers, limits
   if (running > 0 && waiting > 0 && (flow?.ended5m ?? 0) === 0 && !isHeldBack(reading, 'ended'))
     return { kind: 'stopped', running, waiting }
   if (trouble) return trouble
-  if (!flow && numbers.depth.value === 0 && reading.limits.length === 0) return { kind: 'quiet' }
+  if (!flow && numbers.depth.value === 0 && isQuiet(reading, { depth: 0, in1m: 0, out1m: 0 })) return { kind: 'quiet' }
   return {
     kind: 'well',
     in1m: isHeldBack(reading, 'submitted') ? null : (flow?.submitted1m ?? 0),
