@@ -384,7 +384,7 @@ describe('moments', () => {
     expect(reading.depth).toEqual([{ type: 'job', state: 'RETRY_WAIT', count: 2 }])
     expect(reading.limits).toContainEqual({
       probe: 'oldest',
-      reason: 'schema',
+      reason: 'data',
       index: null,
       why: 'a task that is "new" has no time in at'
     })

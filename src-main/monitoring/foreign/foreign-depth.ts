@@ -25,8 +25,6 @@ import { numberOf, onlyType, typeName } from './row-values.ts'
 
 /** Types of one slice that are looked at. */
 const mostTypes = 300
-/** However many types there are, each is counted so far. */
-const leastCounted = 1_000
 /** Types in one statement. */
 export const typesAtOnce = 16
 
@@ -92,7 +90,7 @@ async function countSlice(round: ProbeRound, slice: SliceProbes, nowMs: number):
 async function countByType(round: ProbeRound, slice: SliceProbes): Promise<SliceCount | undefined> {
   const types = await findTypes(round, slice, 'depthByType')
   if (!slice.types || !types) return undefined
-  const most = Math.max(leastCounted, Math.floor(mostCounted / types.found.length))
+  const most = Math.floor(mostCounted / Math.max(1, types.found.length))
   const rows: TypeCount[] = []
   for (let start = 0; start < types.found.length; start += typesAtOnce) {
     const chunk = types.found.slice(start, start + typesAtOnce)
