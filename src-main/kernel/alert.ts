@@ -112,6 +112,19 @@ export const firing = z.object({
 })
 export type Firing = z.infer<typeof firing>
 
+/** Since when what fires has been above its threshold: an age tells it, also of the time before anybody looked. `at` is when `value` was read. */
+export const firingSince = ({ signal, since, value, above }: Firing, at: number): number =>
+  signal === 'oldestMs' && value > above ? Math.min(since, at - (value - above)) : since
+
+interface SilencedRule {
+  readonly rule: Pick<AlertRule, 'id'>
+  readonly silencedUntil: number | null
+}
+
+/** Nobody is told of it: it fired under a silence, or its rule is silenced now. */
+export const isSilenced = (rules: readonly SilencedRule[], { ruleId, silenced }: Firing): boolean =>
+  silenced || rules.some(({ rule, silencedUntil }) => rule.id === ruleId && silencedUntil !== null)
+
 /** Firings of one connection that overlap, or follow each other within `groupMs`: most likely one cause. */
 export const incident = z.object({
   id: z.string(),

@@ -113,13 +113,21 @@ export type QueueTrouble =
   | { readonly kind: 'oldest'; readonly type: string; readonly ageMs: number; readonly taskId: string }
 
 /** What the newest reading says by itself: it names the type and the task, which a figure of the whole queue does not. The worst, or null. */
-export function queueTrouble(reading: QueueReading, limitsOf: LimitsOf): QueueTrouble | null {
+export const queueTrouble = (reading: QueueReading, limitsOf: LimitsOf): QueueTrouble | null =>
+  queueTroubles(reading, limitsOf)[0] ?? null
+
+/** The same, and what is wrong beside it: one of each kind, the worst first. */
+export function queueTroubles(reading: QueueReading, limitsOf: LimitsOf): QueueTrouble[] {
   const { waiting, alive } = numbersOf(reading)
-  if (!isHeldBack(reading, 'workers') && waiting > 0 && alive.length === 0) return { kind: 'noWorkers', waiting }
+  const isLeft = !isHeldBack(reading, 'workers') && waiting > 0 && alive.length === 0
   const worst = worstTrouble(reading, limitsOf)
-  if (worst?.kind === 'failing') return worst
   const oldest = longestFirst(reading.oldest).find(({ type, ageMs }) => ageMs > limitsOf(type).oldestMs)
-  return oldest ? { kind: 'oldest', ...oldest } : worst
+  const waits: QueueTrouble[] = oldest ? [{ kind: 'oldest', ...oldest }] : []
+  const fails: QueueTrouble[] = worst ? [worst] : []
+  return [
+    ...(isLeft ? [{ kind: 'noWorkers', waiting } as const] : []),
+    ...(worst?.kind === 'failing' ? [...fails, ...waits] : [...waits, ...fails])
+  ]
 }
 
 const signals: { readonly [kind in QueueTrouble['kind']]?: AlertSignal } = {

@@ -89,13 +89,29 @@ describe('the verdict', () => {
     expect(report(late, incidentOf(firing()))).toMatchObject({
       verdict: 'trouble',
       judgedBy: 'rules',
-      troubles: [{ signal: 'oldestMs', value: 725_000, above: 300_000, since: 5_000, silenced: false }]
+      // Its age tells since when.
+      troubles: [{ signal: 'oldestMs', value: 725_000, above: 300_000, since: -325_000, silenced: false }]
     })
   })
 
   it('takes no account of what has resolved or is silenced, and shows the silenced', () => {
     const open = incidentOf(firing({ resolvedAt: 9 }), firing({ firedAt: null }), firing({ silenced: true }))
     expect(report(late, open)).toMatchObject({ verdict: 'well', troubles: [{ silenced: true }] })
+  })
+
+  it('takes no account of what was silenced after it fired', () => {
+    const rule = ruleView({ state: 'firing', silencedUntil: 9_000_000 })
+    const alerts = { ...incidentOf(firing({ ruleId: rule.rule.id })), rules: [rule] }
+    expect(report(late, alerts)).toMatchObject({ verdict: 'well', troubles: [{ silenced: true }] })
+    expect(report(late, { ...alerts, rules: [ruleView({ state: 'firing' })] }).verdict).toBe('trouble')
+  })
+
+  it('says of a rule that is below its threshold again that it is not over yet', () => {
+    const ending = report(late, incidentOf(firing({ value: 1_000 })))
+    expect(textOf(ending)).toContain(
+      'oldest waiting 1 s, threshold 5 min 0 s since 1970-01-01T00:00:05.000Z; below it again, not over yet'
+    )
+    expect(textOf(report(late, incidentOf(firing())))).not.toContain('below it again')
   })
 
   it('without rules is that of the default thresholds', () => {

@@ -3,7 +3,9 @@ import { environment } from '../../contract/index.ts'
 import {
   accuracy,
   alertSignal,
+  firingSince,
   isAbout,
+  isSilenced,
   limitsBy,
   liveStates,
   metricName,
@@ -114,7 +116,7 @@ export function reportOfSeen(
   const byRules = queue.alerts !== undefined
   const looked: Looked = {
     ...{ name, environment, server, reading, points, ageMs: queue.ageMs },
-    troubles: queue.alerts ? firingIn(queue.alerts) : judge(points),
+    troubles: queue.alerts ? firingIn(queue.alerts, reading.at) : judge(points),
     pending: queue.alerts ? pendingIn(queue.alerts) : [],
     limitsOf: limitsBy(queue.alerts?.rules),
     judgedBy: byRules ? 'rules' : 'defaults'
@@ -178,11 +180,14 @@ function whyUnknown({ view, ageMs }: SeenQueue): string {
   return ageMs === null ? 'There is no reading yet.' : `The newest reading is ${Math.round(ageMs / 1_000)} s old.`
 }
 
-function firingIn({ open }: NonNullable<SeenQueue['alerts']>): Trouble[] {
+function firingIn({ open, rules }: NonNullable<SeenQueue['alerts']>, at: number): Trouble[] {
   return open
     .flatMap(({ firings }) => firings)
     .filter(({ firedAt, resolvedAt }) => firedAt !== null && resolvedAt === null)
-    .map(({ signal, type, value, above, since, silenced }) => ({ signal, type, value, above, since, silenced }))
+    .map((one) => ({
+      ...{ signal: one.signal, type: one.type, value: one.value, above: one.above },
+      ...{ since: firingSince(one, at), silenced: isSilenced(rules, one) }
+    }))
 }
 
 function pendingIn({ rules }: NonNullable<SeenQueue['alerts']>): PendingTrouble[] {

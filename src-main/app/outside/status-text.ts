@@ -89,7 +89,9 @@ export function troubleText({ signal, type, value, above, since, silenced }: Tro
   const [name, unit] = signals[signal]
   const of = type === '' ? '' : ` of ${type}`
   const when = since === null ? '' : ` since ${new Date(since).toISOString()}`
-  return `${name}${of} ${unit(value)}, threshold ${unit(above)}${when}${silenced ? ' (silenced)' : ''}`
+  // A rule ends only after it has been clear for a while.
+  const ending = value <= above ? '; below it again, not over yet' : ''
+  return `${name}${of} ${unit(value)}, threshold ${unit(above)}${when}${silenced ? ' (silenced)' : ''}${ending}`
 }
 
 const pendingText = (trouble: PendingTrouble): string =>

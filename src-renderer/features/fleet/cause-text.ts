@@ -28,6 +28,7 @@ export function useCauseText(): (row: Pick<FleetRow, 'cause'>) => string {
       case 'alert': {
         const signal = t(`alerts.signal.${cause.signal}`)
         const name = cause.type === '' ? signal : `${signal} (${cause.type})`
+        if (cause.isEnding) return t('fleet.cause.alertEnding', { name })
         return t('fleet.cause.alert', {
           name,
           value: signalText(cause.signal, cause.value),

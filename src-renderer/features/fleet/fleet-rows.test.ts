@@ -96,6 +96,23 @@ describe('a connection in the fleet', () => {
     expect(alerted).toMatchObject({ grade: 'bad', firing: 1, cause: { kind: 'alert', signal: 'claimP95', value: 320 } })
   })
 
+  it('is only worth a look while the rule about its trouble is silenced, and its alert is not counted', () => {
+    const view = {
+      ...{ standard: null, state: 'firing' as const, since: null, value: 0, silencedUntil: now + 60_000, fired7d: 1 },
+      rule: {
+        ...{ id: 'f', connectionId: main.id, isDefault: true, signal: 'failureRate' as const, type: '', above: 0.1 },
+        ...{ clearAt: 0.05, forMs: 0, clearForMs: 0, repeatMs: null, enabled: true }
+      }
+    }
+    const hushed = { ...firing, ruleId: 'f', signal: 'failureRate' as const, value: 0.5, above: 0.1 }
+    const alerts: AlertState = { ...alertsWith([hushed]), rules: [view] }
+    expect(row({}, failing, { alerts })).toMatchObject({ grade: 'look', firing: 0, cause: { kind: 'failing' } })
+    expect(row({}, failing, { alerts: { ...alerts, rules: [{ ...view, silencedUntil: null }] } })).toMatchObject({
+      grade: 'bad',
+      firing: 1
+    })
+  })
+
   it('is no trouble for alerts that are pending or over', () => {
     const over = { ...firing, resolvedAt: now }
     const pending = { ...firing, firedAt: null }

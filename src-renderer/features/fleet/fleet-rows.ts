@@ -1,6 +1,9 @@
 import {
+  firingSince,
+  isAbout,
   isHeldBack,
   isQuiet,
+  isSilenced,
   limitsBy,
   numbersOf,
   queueTrouble,
@@ -28,6 +31,7 @@ export type FleetCause =
       readonly type: string
       readonly value: number
       readonly since: number
+      readonly isEnding: boolean
     }
   | { readonly kind: 'late'; readonly ageMs: number }
   | { readonly kind: 'silent'; readonly worker: string; readonly silentMs: number; readonly others: number }
@@ -86,11 +90,11 @@ export function fleetRow({ connection, reading, alerts, now, appAnswers }: Fleet
   /** What the cost guard held back is unknown, not zero. */
   const told = <T>(probe: ProbeName, value: T | undefined): T | null =>
     reading === null || value === undefined || isHeldBack(reading, probe) ? null : value
-  const firing = firingRules(alerts)
+  const firing = firingRules(alerts, reading?.at ?? now)
   const cause = appAnswers ? causeOf({ link, reading, trouble, firing, now }) : ({ kind: 'gone' } as const)
   const open = alerts?.open ?? []
   const acknowledged = firing.length > 0 && open.length > 0 && open.every((one) => one.acknowledged !== null)
-  const grade = gradeOf(cause, acknowledged)
+  const grade = gradeOf(cause, acknowledged || (cause === trouble && isHushed(alerts, trouble)))
   return {
     id: connection.id,
     name: connection.name,
@@ -122,16 +126,26 @@ interface FiringRule {
   readonly type: string
   readonly value: number
   readonly since: number
+  /** Its value is below the threshold again. */
+  readonly isEnding: boolean
 }
 
-/** The longest firing first. */
-function firingRules(alerts: AlertState | undefined): FiringRule[] {
+/** The longest firing first, without what is silenced. */
+function firingRules(alerts: AlertState | undefined, at: number): FiringRule[] {
   return (alerts?.open ?? [])
     .flatMap((incident) => incident.firings)
-    .filter((one) => one.firedAt !== null && one.resolvedAt === null)
-    .map(({ signal, type, value, since }) => ({ signal, type, value, since }))
+    .filter((one) => one.firedAt !== null && one.resolvedAt === null && !isSilenced(alerts?.rules ?? [], one))
+    .map((one) => ({
+      ...{ signal: one.signal, type: one.type, value: one.value, since: firingSince(one, at) },
+      isEnding: one.value <= one.above
+    }))
     .sort((a, b) => a.since - b.since)
 }
+
+/** Somebody has silenced the rule about it. */
+const isHushed = (alerts: AlertState | undefined, trouble: QueueTrouble | null): boolean =>
+  trouble !== null &&
+  (alerts?.rules.some(({ rule, silencedUntil }) => silencedUntil !== null && isAbout(trouble, rule)) ?? false)
 
 function causeOf(of: {
   readonly link: LinkState
@@ -176,10 +190,10 @@ const causeGrades: Record<FleetCause['kind'], FleetGrade> = {
   well: 'well'
 }
 
-/** What somebody has acknowledged is in hands: it stays worth a look. */
-function gradeOf(cause: FleetCause, acknowledged: boolean): FleetGrade {
+/** What somebody has acknowledged or silenced is in hands: it stays worth a look. */
+function gradeOf(cause: FleetCause, isInHands: boolean): FleetGrade {
   const grade = causeGrades[cause.kind]
-  return grade === 'bad' && acknowledged && cause.kind !== 'lost' ? 'look' : grade
+  return grade === 'bad' && isInHands && cause.kind !== 'lost' ? 'look' : grade
 }
 
 const gradeOrder: readonly FleetGrade[] = ['bad', 'look', 'unknown', 'well']

@@ -1,6 +1,6 @@
-import type { QueueLimits } from '@contract'
+import { firingSince, type QueueLimits, type QueueReading } from '@contract'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
-import type { Sentence } from './sentence.ts'
+import type { Said } from './sentence.ts'
 
 export interface Since {
   readonly at: number
@@ -20,8 +20,17 @@ export function aboveSince(times: readonly number[], values: readonly (number | 
   return at === null ? null : { at, isEarlier: true }
 }
 
-/** Since when the series have shown what the sentence says; null when they do not tell, or the sentence has its own age. */
-export function seenSince(sentence: Sentence, ring: SeriesRing, limitsOf: (type: string) => QueueLimits): Since | null {
+interface SinceInput {
+  readonly reading: Pick<QueueReading, 'at'>
+  readonly ring: SeriesRing
+  readonly limitsOf: (type: string) => QueueLimits
+}
+
+/** Since when what the sentence says is so: by the rule that fires for it, by its age, or by the series; null when nothing tells. */
+export function seenSince({ sentence, alert, isSame }: Said, { reading, ring, limitsOf }: SinceInput): Since | null {
+  if (isSame && alert) return { at: firingSince(alert.firing, reading.at), isEarlier: false }
+  if (sentence.kind === 'oldest')
+    return { at: reading.at - sentence.ageMs + limitsOf(sentence.type).oldestMs, isEarlier: false }
   if (sentence.kind === 'failing') {
     const { type } = sentence
     return aboveSince(ring.times, valuesOf(ring, 'failureRate', type), limitsOf(type).failureRate)

@@ -1,4 +1,4 @@
-import type { AlertSignal, AlertState, Firing, Incident } from '@contract'
+import { isSilenced, type AlertSignal, type AlertState, type Firing, type Incident } from '@contract'
 
 /** Something that fires now, and the incident that it belongs to. */
 export interface OpenAlert {
@@ -22,8 +22,6 @@ const rank: readonly AlertSignal[] = [
   'claimP95',
   'blindMs'
 ]
-const isFiring = (one: Firing): boolean => one.firedAt !== null && one.resolvedAt === null && !one.silenced
-
 /**
  * The worst of what fires and is not silent: what a sentence is `about` already, what nobody has taken yet, then by what it watches; that of one type
  * names more.
@@ -33,6 +31,8 @@ export function worstAlert(
   about: (firing: Firing) => boolean = () => false
 ): OpenAlert | null {
   const isOther = (one: Firing): number => Number(!about(one))
+  const isFiring = (one: Firing): boolean =>
+    one.firedAt !== null && one.resolvedAt === null && !isSilenced(state?.rules ?? [], one)
   const found = (state?.open ?? []).flatMap((incident) => {
     const firings = incident.firings.filter(isFiring).sort((a, b) => isOther(a) - isOther(b) || byRank(a, b))
     const [firing, ...others] = firings

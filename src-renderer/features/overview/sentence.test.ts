@@ -6,7 +6,8 @@ import { DemoAlerts } from '@/testing/demo-alerts.ts'
 import { drainOf } from '@/shared/figures/drain.ts'
 import { seriesKey } from '@/state/series-ring.ts'
 import { aboveSince, seenSince } from './above-since.ts'
-import { decideSentence as decide, type Sentence } from './sentence.ts'
+import type { OpenAlert } from './open-alerts.ts'
+import { decideSentence as decide, toneOf, type Sentence } from './sentence.ts'
 
 const now = 1_770_000_000_000
 const live: LinkState = { status: 'live', lastReadingAt: now }
@@ -155,6 +156,21 @@ describe('an incident', () => {
     expect(decide(lost, failing, state).alert).toBeNull()
   })
 
+  it('of a rule that is silenced is told to nobody, and what it is about stays worth a look', () => {
+    const silenced = state.rules.map((view) => ({ ...view, silencedUntil: now + 3_600_000 }))
+    const hushed = decide(live, failing, { ...state, rules: silenced })
+    expect(hushed).toMatchObject({ sentence: { kind: 'failing' }, alert: null, silencedUntil: now + 3_600_000 })
+    expect(toneOf(hushed)).toBe('warn')
+    expect(toneOf(decide(live, failing, state))).toBe('bad')
+    expect(decide(live, healthy, { ...state, rules: silenced }).sentence.kind).toBe('well')
+  })
+
+  it('does not hide what else is wrong', () => {
+    const oldest = [{ type: 'video', taskId: '7', ageMs: 3_600_000 }]
+    expect(decide(live, { ...failing, oldest }).beside).toMatchObject({ kind: 'oldest', type: 'video' })
+    expect(decide(live, { ...failing, oldest: [] }).beside).toBeNull()
+  })
+
   it('comes after one that nobody has taken', () => {
     const taken = { ...state.open[0]!, acknowledged: { at: now, by: 'ada', note: '' } }
     const [firing] = taken.firings
@@ -202,11 +218,29 @@ describe('aboveSince', () => {
       [seriesKey('workersAlive'), [2, 0, null]]
     ])
     const ring = { connectionId: 'c', rangeMs: 9, stepMs: 1, seq: 1, times: [1, 2, 3], values }
-    const seen = (sentence: Sentence) => seenSince(sentence, ring, limitsBy([]))
+    const seen = (sentence: Sentence, alert: OpenAlert | null = null) =>
+      seenSince(
+        { sentence, alert, isSame: alert !== null, beside: null, silencedUntil: null },
+        { reading: { at: 700_000 }, ring, limitsOf: limitsBy([]) }
+      )
     const failing = { kind: 'failing', type: 'mail', failureRate: 0.6, againRate: 0 } as const
     expect(seen(failing)).toEqual({ at: 2, isEarlier: false })
     expect(seen({ ...failing, type: 'other' })).toBeNull()
     expect(seen({ kind: 'noWorkers', waiting: 3 })).toEqual({ at: 2, isEarlier: false })
     expect(seen({ kind: 'quiet' })).toBeNull()
+    // An age tells it, also of the time before anybody looked.
+    const oldest = { kind: 'oldest', type: 'mail', taskId: '7', ageMs: 500_000 } as const
+    expect(seen(oldest)).toEqual({ at: 500_000, isEarlier: false })
+    const [incident] = new DemoAlerts('clinic-main', () => now, { trouble: true, past: false }).state().open
+    const firing = {
+      ...incident!.firings[0]!,
+      signal: 'oldestMs' as const,
+      value: 500_000,
+      above: 300_000,
+      since: 690_000
+    }
+    expect(seen(oldest, { incident: incident!, firing, others: [] })?.at).toBe(500_000)
+    const rate = { ...firing, signal: 'failureRate' as const, value: 0.5, above: 0.1 }
+    expect(seen(failing, { incident: incident!, firing: rate, others: [] })?.at).toBe(690_000)
   })
 })

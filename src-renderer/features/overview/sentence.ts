@@ -4,7 +4,7 @@ import {
   isQuiet,
   limitsBy,
   numbersOf,
-  queueTrouble,
+  queueTroubles,
   type AlertSignal,
   type AlertState,
   type Firing,
@@ -44,25 +44,41 @@ export interface Said {
   readonly alert: OpenAlert | null
   /** The firing is of what the sentence says; otherwise it only fires beside it. */
   readonly isSame: boolean
+  /** What else is wrong, whether a rule fires for it or not. */
+  readonly beside: QueueTrouble | null
+  /** Until when nobody is told of what the sentence says; null: somebody is. */
+  readonly silencedUntil: number | null
 }
 
 export function decideSentence(link: LinkState, reading: QueueReading, alerts?: AlertState): Said {
   if (link.status === 'lost') {
     const sentence = { kind: 'offline', since: link.since ?? reading.at, problem: link.problem } as const
-    return { sentence, alert: null, isSame: false }
+    return { ...alone, sentence }
   }
-  const trouble = queueTrouble(reading, limitsBy(alerts?.rules))
+  const [trouble, beside = null] = queueTroubles(reading, limitsBy(alerts?.rules))
   if (trouble && trouble.kind !== 'retrying') {
-    const about = (firing: Firing): boolean => isAbout(trouble, firing)
+    const about = (firing: Pick<Firing, 'signal' | 'type'>): boolean => isAbout(trouble, firing)
     const alert = worstAlert(alerts, about)
-    return { sentence: trouble, alert, isSame: alert !== null && about(alert.firing) }
+    const isSame = alert !== null && about(alert.firing)
+    const silences = (alerts?.rules ?? []).flatMap(({ rule, silencedUntil }) =>
+      about(rule) ? (silencedUntil ?? []) : []
+    )
+    return { sentence: trouble, alert, isSame, beside, silencedUntil: isSame ? null : (silences.sort()[0] ?? null) }
   }
   const alert = worstAlert(alerts)
   if (alert) {
     const { signal, type, value, above } = alert.firing
-    return { sentence: { kind: 'alert', signal, type, value, above }, alert, isSame: true }
+    return { ...alone, sentence: { kind: 'alert', signal, type, value, above }, alert, isSame: true }
   }
-  return { sentence: trouble ?? calm(reading), alert: null, isSame: false }
+  return { ...alone, sentence: trouble ?? calm(reading) }
+}
+
+const alone = { alert: null, isSame: false, beside: null, silencedUntil: null } as const
+
+/** What somebody has silenced is in hands: it stays worth a look. */
+export function toneOf({ sentence, silencedUntil }: Said): 'well' | 'warn' | 'bad' {
+  const tone = sentenceTone[sentence.kind]
+  return tone === 'bad' && silencedUntil !== null ? 'warn' : tone
 }
 
 function calm(reading: QueueReading): Sentence {
@@ -84,7 +100,7 @@ function calm(reading: QueueReading): Sentence {
 const isFallingBehind = (numbers: Pick<ReadingNumbers, 'waiting' | 'in1m' | 'out1m'>): boolean =>
   drainOf(numbers).kind === 'grows' && numbers.waiting > 5 * Math.max(1, numbers.out1m)
 
-export const sentenceTone: Record<Sentence['kind'], 'well' | 'warn' | 'bad'> = {
+const sentenceTone: Record<Sentence['kind'], 'well' | 'warn' | 'bad'> = {
   offline: 'warn',
   noWorkers: 'bad',
   failing: 'bad',
