@@ -346,8 +346,8 @@ export const contract = {
           maxPoints: z.int().min(10).max(1_000).default(360),
           /** Where the range ends, the database's clock; null: now. */
           endAt: z.number().min(0).nullable().default(null),
-          /** Series of these alone; '' is the whole queue. Left out: all. */
-          types: z.array(z.string().max(taskLimits.typeLength)).max(10).optional()
+          /** Series of these alone; '' is the whole queue. Left out: all. Types of a table that is not ours may be long. */
+          types: z.array(z.string().max(1_024)).max(10).optional()
         })
       )
       .output(snapshot)

@@ -33,6 +33,8 @@ export interface Probe {
   readonly index: string | null
   /** All that it reads is in `index`. A plan that looks rows up uses another one, and reads on past rows that do not fit, whatever its LIMIT. */
   readonly readsIndexOnly?: boolean
+  /** Rows that do not fit lie between those that do, so that a LIMIT does not bound what is read: all that the server expects to read counts. */
+  readonly readsPastLimit?: boolean
 }
 
 /** What a round came to. */

@@ -16,7 +16,7 @@ class ScriptedServer {
   now = 0
   /** Of each statement, beside its own time. */
   latencyMs = 0
-  tableRows = 1_000
+  tableRows: number | null = 1_000
   handlerReads = 0
   session = '7'
   /** By the statement's beginning. */
@@ -43,7 +43,8 @@ class ScriptedServer {
   private answer(sql: string): SqlRow[] {
     if (sql.startsWith('SELECT NOW'))
       return [{ now: '2026-11-30 02:00:00.000000', session: this.session, most_sessions: 151 }]
-    if (sql.includes('information_schema')) return [{ probed: 'task', estimate: String(this.tableRows) }]
+    if (sql.includes('information_schema'))
+      return [{ probed: 'task', estimate: this.tableRows === null ? null : String(this.tableRows) }]
     if (sql.startsWith('EXPLAIN')) return this.plans.get(sql.slice(explain('').length)) ?? [cheapStep]
     if (!sql.startsWith('SHOW')) return [{ n: 1 }]
     return [
@@ -86,11 +87,28 @@ describe('the plan of a probe', () => {
     const guard = guardOf()
     await round(guard, 'depth')
     expect(server.asked.indexOf(explain('SELECT depth'))).toBeLessThan(server.asked.indexOf('SELECT depth'))
-    for (let n = 0; n < 5; n++) {
+    for (let n = 0; n < 4; n++) {
       server.now += 60_000
       await round(guard, 'depth')
     }
     expect(explained()).toBe(1)
+  })
+
+  it('is read again after five minutes: an index may be gone, or what is found may have grown', async () => {
+    const guard = guardOf()
+    await round(guard, 'depth')
+    server.plans.set('SELECT depth', [fullScan])
+    server.now += 300_000
+    const { limits } = await round(guard, 'depth')
+    expect(limits).toMatchObject([{ probe: 'depth', reason: 'plan' }])
+  })
+
+  it('on a view is judged as on a table of any size', async () => {
+    const guard = guardOf()
+    server.tableRows = null
+    server.plans.set('SELECT depth', [{ table: 'task', type: 'index', rows: '1', Extra: 'Using where' }])
+    const { limits } = await round(guard, 'depth')
+    expect(limits).toMatchObject([{ probe: 'depth', reason: 'plan' }])
   })
 
   it('is read again when the table has grown tenfold', async () => {

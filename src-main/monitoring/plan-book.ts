@@ -11,6 +11,8 @@ const smallestRows = 2_000
 const sizesForMs = 60_000
 /** A refused plan is read again after this: somebody may have made the index. */
 const refusedForMs = 60_000
+/** A good one after this: indexes go, and what a condition finds may grow while its table does not. */
+const cheapForMs = 300_000
 
 interface Verdict {
   readonly isCheap: boolean
@@ -29,20 +31,25 @@ export class PlanBook {
     this.clock = clock
   }
 
-  /** Whether the probe may run. Reads its plan when it is new, was refused a while ago, or was read for far fewer rows. Throws what `run` throws. */
+  /** Whether the probe may run. Reads its plan when it is new, is a while old, or was read for far fewer rows. Throws what `run` throws. */
   async allows(probe: Probe, values: readonly SqlValue[], run: RunStatement): Promise<boolean> {
     if (probe.tables.length === 0) return true
     const rows = await this.rowsOf(probe.tables, run)
     const now = this.clock.monotonic()
     const known = this.verdicts.get(probe.sql)
-    if (known?.isCheap && rows < Math.max(smallestRows, known.rows) * growth) return true
-    if (known && !known.isCheap && now - known.at < refusedForMs) return false
+    if (known && this.isInForce(known, { rows, now })) return known.isCheap
     const isCheap = isCheapPlan(await run(explain(probe.sql), values), {
       tableRows: rows,
-      readsIndexOnly: probe.readsIndexOnly
+      readsIndexOnly: probe.readsIndexOnly,
+      readsPastLimit: probe.readsPastLimit
     })
     this.verdicts.set(probe.sql, { isCheap, rows, at: now })
     return isCheap
+  }
+
+  private isInForce({ isCheap, rows: before, at }: Verdict, { rows, now }: { rows: number; now: number }): boolean {
+    if (!isCheap) return now - at < refusedForMs
+    return now - at < cheapForMs && rows < Math.max(smallestRows, before) * growth
   }
 
   /** The largest of these tables; 0 while nothing is known. */
@@ -57,7 +64,11 @@ export class PlanBook {
     this.sizesAt = this.clock.monotonic()
     const values = tables.flatMap((table) => [table, ...placeOf(table)])
     for (const row of await run(tableSizes(tables.length), values)) {
-      this.sizes.set(String(row['probed']), Number(row['estimate'] ?? 0))
+      // A view has no size of its own: what is behind it may be of any.
+      this.sizes.set(
+        String(row['probed']),
+        row['estimate'] === null ? Number.MAX_SAFE_INTEGER : Number(row['estimate'] ?? 0)
+      )
     }
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { expectedRowsOf, isCheapPlan, mostSorted, smallTable } from './query-plan.ts'
+import { expectedRowsOf, isCheapPlan, mostSorted, mostWalked, smallTable } from './query-plan.ts'
 
 const step = (more: Record<string, string | number | null>) => ({
   id: '1',
@@ -34,6 +34,13 @@ describe('a plan', () => {
     expect(isCheapPlan([step({ type: 'index', rows: 1, Extra: 'Using index' })], { tableRows: smallTable + 1 })).toBe(
       true
     )
+  })
+
+  it('of a probe that reads past rows which do not fit is as dear as its range, whatever its LIMIT', () => {
+    const range = (rows: number) => [step({ type: 'ref', rows, Extra: 'Using where' })]
+    expect(isCheapPlan(range(mostWalked + 1), { tableRows: 0, readsPastLimit: true })).toBe(false)
+    expect(isCheapPlan(range(mostWalked), { tableRows: 0, readsPastLimit: true })).toBe(true)
+    expect(isCheapPlan(range(mostWalked + 1), { tableRows: 0 })).toBe(true)
   })
 
   it('may sort what a LIMIT inside of it has bounded', () => {

@@ -4,12 +4,15 @@ import type { SqlRow } from '../kernel/index.ts'
 export const smallTable = 20_000
 /** Rows that may be sorted, or put aside, for one probe. */
 export const mostSorted = 50_000
+/** Rows that may be looked through for those that fit, by an estimate that is often half of them. */
+export const mostWalked = 20_000
 
 export interface Planned {
   /** Of the largest table. */
   readonly tableRows: number
   /** See `Probe`. */
   readonly readsIndexOnly?: boolean | undefined
+  readonly readsPastLimit?: boolean | undefined
 }
 
 /**
@@ -17,8 +20,10 @@ export interface Planned {
  * beginning to its end, and nothing that is not bounded is sorted. A derived table is bounded by the LIMIT inside of it. Who walks along an index
  * until enough rows fit the condition may walk to its end, whatever the server expects.
  */
-export function isCheapPlan(plan: readonly SqlRow[], { tableRows, readsIndexOnly = false }: Planned): boolean {
+export function isCheapPlan(plan: readonly SqlRow[], planned: Planned): boolean {
+  const { tableRows, readsIndexOnly = false, readsPastLimit = false } = planned
   const steps = tablesOf(plan)
+  if (readsPastLimit && expectedRowsOf(plan).some((rows) => rows > mostWalked)) return false
   const sorted = steps.reduce((sum, step) => (sorts(step) ? sum + rowsOf(step) : sum), 0)
   if (sorted > mostSorted || steps.some((step) => walkedRows(step, tableRows) > smallTable)) return false
   return !readsIndexOnly || tableRows <= smallTable || steps.every(isCovered)

@@ -46,6 +46,7 @@ describe('the columns of a table', () => {
   it.each([
     [{ code: null }, '"code" is not in the table'],
     [{ Kind: 'json' }, '"kind" is json: choose a column that an index can hold as "type"'],
+    [{ Kind: 'enum' }, '"kind" is enum: choose a column of texts or numbers as "type", or {"constant": NAME}'],
     [{ at: 'bigint' }, '"at" is bigint: say unixSeconds or epochMs in "times"'],
     [{ at: 'timestamp' }, '"at" is TIMESTAMP: its zone in "times" is "UTC"'],
     [{ ms: 'datetime' }, '"ms" is datetime: epochMs in "times" is for numbers'],

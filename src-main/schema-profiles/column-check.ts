@@ -22,6 +22,7 @@ const kinds = {
   moments: ['datetime', 'timestamp'],
   numbers: ['tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'decimal', 'float', 'double', 'bit', 'year'],
   texts: ['char', 'varchar', 'enum', 'set', 'tinytext', 'text', 'mediumtext', 'longtext'],
+  numbered: ['enum', 'set', 'bit'],
   noIndex: ['tinytext', 'text', 'mediumtext', 'longtext', 'tinyblob', 'blob', 'mediumblob', 'longblob', 'json']
 } as const
 type Kinds = keyof typeof kinds
@@ -70,8 +71,13 @@ function usesOf(profile: TableProfile): Use[] {
 
 const isOf = (group: Kinds, kind: string): boolean => (kinds[group] as readonly string[]).includes(kind)
 
-const typeProblem = (kind: string): string | undefined =>
-  isOf('noIndex', kind) ? `is ${kind}: choose a column that an index can hold as "type"` : undefined
+function typeProblem(kind: string): string | undefined {
+  if (isOf('noIndex', kind)) return `is ${kind}: choose a column that an index can hold as "type"`
+  // Their index is in the order of their numbers, and they are compared as texts: types between two others would be passed over.
+  return isOf('numbered', kind)
+    ? `is ${kind}: choose a column of texts or numbers as "type", or {"constant": NAME}`
+    : undefined
+}
 
 function timeProblem(kind: string, encoding: TimeEncoding): string | undefined {
   if (encoding.kind !== 'datetime')

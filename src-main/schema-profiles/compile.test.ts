@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compileProfile, type SliceProbes } from './compile.ts'
 import { parseProfile } from './profile.ts'
+import { indexOn } from './statement-parts.ts'
 import { indexesOf, type TableIndex } from './table-indexes.ts'
 import { decodeTime, encodeTime } from './time-encoding.ts'
 import { unknownFigures } from './unknown-figures.ts'
@@ -73,6 +74,7 @@ describe('compiled probes', () => {
         name: 'depth',
         sql: '/* waiting_0 */ SELECT type, COUNT(*) AS n FROM (SELECT `kind` AS type FROM `other`.`jobs` WHERE `state` = ? AND `locked_at` IS NULL LIMIT 10001) AS `waiting_0` GROUP BY type',
         tables: ['other.jobs'],
+        readsPastLimit: false,
         index:
           'CREATE INDEX `taskdeck_state_locked_at_kind_run_at` ON `other`.`jobs` (`state`, `locked_at`, `kind`, `run_at`)'
       },
@@ -150,6 +152,16 @@ describe('compiled probes', () => {
     expect(submitted?.of('submitted', { fromMs: 0, uptoMs: now }).probe.sql).toContain('FORCE INDEX (`by``date`)')
   })
 
+  it('advise indexes of different names, however alike the columns begin', () => {
+    const long = 'a_column_with_a_rather_long_name_of_its_own_of_sixty_letters'
+    const names = [
+      [long, 'x'],
+      [long, 'y']
+    ].map((columns) => /`(taskdeck_[^`]*)`/.exec(indexOn('t', columns))?.[1])
+    expect(new Set(names).size).toBe(2)
+    for (const name of names) expect(name?.length).toBe(64)
+  })
+
   it('take an index as far as it is made of whole columns', () => {
     const row = (name: string, indexed: string | null, part: number | null = null) => ({ name, indexed, part })
     expect(indexesOf([row('a', 'x'), row('a', 'y', 10), row('a', 'z'), row('b', null), row('b', 'x')])).toEqual([
@@ -164,6 +176,13 @@ describe('compiled probes', () => {
     expect(locked.depth(now).probe.sql).toContain('WHERE `locked_at` > ? LIMIT 50001')
     expect(locked.depth(now).values).toEqual([Math.floor(now / 1_000) - 90])
     expect(locked.depth(now).probe.index).toContain('(`locked_at`, `kind`)')
+    // What does not fit lies between what fits, unless one range of an index holds all that fits.
+    expect(locked.depth(now).probe.readsPastLimit).toBe(true)
+    const served = slicesOf({}, [{ name: 'mine', columns: ['locked_at', 'kind'] }])[2].depth(now).probe
+    expect(served).toMatchObject({
+      readsPastLimit: false,
+      sql: expect.stringContaining('FORCE INDEX (`mine`) WHERE `locked_at` > ?') as string
+    })
   })
 
   it('read what ended in a stretch of time, newest first, with its state', () => {

@@ -104,6 +104,8 @@ class CompiledSlice {
   private readonly label: string
   /** Has the index that serves counts by type and the oldest of each. */
   private readonly byType: string
+  /** Has the index in which all that fits is one range, where a single condition is loose. */
+  private readonly byLoose: string
 
   constructor({ profile, indexes }: Table, mapping: StateMapping, { slice, index }: { slice: Slice; index: number }) {
     this.profile = profile
@@ -115,6 +117,8 @@ class CompiledSlice {
     const then = [this.type, mapping.since].filter((column) => column !== undefined)
     const equal = slice.equal.map(({ column }) => column)
     this.byType = forced(indexes, equal, then)
+    const [loose, ...more] = slice.loose
+    this.byLoose = loose && more.length === 0 ? forced(indexes, equal, [loose.column]) : ''
   }
 
   probes(): SliceProbes {
@@ -132,11 +136,12 @@ class CompiledSlice {
 
   private depth(most: number, nowMs: number): BoundProbe {
     const type = this.type === undefined ? '1' : `${quoted(this.type)} AS type`
-    const hint = this.slice.loose.length === 0 ? this.byType : ''
+    const hint = this.slice.loose.length === 0 ? this.byType : this.byLoose
+    const readsPastLimit = this.slice.loose.length > 0 && hint === ''
     const counted = this.rows(`SELECT ${type}`, [part(`LIMIT ${most + 1}`)], hint)
     const [select, group] = this.type === undefined ? ['', ''] : ['type, ', ' GROUP BY type']
     const sql = `SELECT ${select}COUNT(*) AS n FROM (${counted.sql}) AS ${quoted(this.label)}${group}`
-    return this.probe('depth', { sql, values: counted.values }, { index: this.depthIndex(), nowMs })
+    return this.probe('depth', { sql, values: counted.values }, { index: this.depthIndex(), readsPastLimit, nowMs })
   }
 
   private typeProbes(type: string): TypeProbes {
@@ -177,6 +182,7 @@ class CompiledSlice {
   private oldestProbes(since: string | undefined): OldestProbes | undefined {
     if (since === undefined) return undefined
     const index = this.byTypeIndex()
+    const readsPastLimit = this.slice.loose.length > 0
     const branch = (value: SqlValue, position: number): Part => {
       const ofType = this.type === undefined ? nothing : joined([part('AND'), exactly(this.type, value)], ' ')
       const select = `SELECT ${position} AS position, ${quoted(this.profile.id)} AS id, ${quoted(since)} AS since`
@@ -187,7 +193,8 @@ class CompiledSlice {
       since,
       encoding: encodingOf(this.profile, since),
       index,
-      heads: (types, nowMs) => this.probe('oldest', joined(types.map(branch), unionAll), { index, nowMs })
+      heads: (types, nowMs) =>
+        this.probe('oldest', joined(types.map(branch), unionAll), { index, readsPastLimit, nowMs })
     }
   }
 
@@ -211,7 +218,7 @@ class CompiledSlice {
   private probe(
     name: ProbeName,
     { sql, values }: Part,
-    { nowMs = 0, ...facts }: Pick<Probe, 'index' | 'readsIndexOnly'> & { readonly nowMs?: number }
+    { nowMs = 0, ...facts }: Pick<Probe, 'index' | 'readsIndexOnly' | 'readsPastLimit'> & { readonly nowMs?: number }
   ): BoundProbe {
     const probe = { name, sql: `/* ${this.label} */ ${sql}`, tables: [this.profile.table], ...facts }
     return { probe, values: values(nowMs) }

@@ -86,6 +86,9 @@ const leavesNothing = (a: Loose, b: Loose): boolean =>
   (('olderThanSeconds' in a && 'youngerThanSeconds' in b && a.olderThanSeconds >= b.youngerThanSeconds) ||
     ('youngerThanSeconds' in a && 'olderThanSeconds' in b && b.olderThanSeconds >= a.youngerThanSeconds))
 
-/** Most collations take no account of case. */
-const isSame = (a: Equal['value'], b: Equal['value']): boolean =>
-  a === null || b === null ? a === b : String(a).toLowerCase() === String(b).toLowerCase()
+/** As most collations compare: without case, accents, and spaces at the end. */
+export const isSame = (a: Equal['value'], b: Equal['value']): boolean =>
+  a === null || b === null ? a === b : folded(a) === folded(b)
+
+const folded = (value: string | number): string =>
+  String(value).normalize('NFKD').replace(/\p{M}/gu, '').trimEnd().toLowerCase()

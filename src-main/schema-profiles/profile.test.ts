@@ -82,6 +82,11 @@ describe('a profile', () => {
       'states[1].name: "waiting" is there twice'
     ],
     [
+      'a value twice, as most tables compare',
+      { states: [{ ...waiting, when: [{ column: 'state', in: ['new', 'x', 'Néw '] }] }] },
+      'states[0].when[0].in: "Néw " is there twice'
+    ],
+    [
       'too many combinations',
       { states: [{ ...waiting, when: ['a', 'b', 'c'].map((column) => ({ column, in: [1, 2, 3, 4] })) }] },
       '64 combinations'

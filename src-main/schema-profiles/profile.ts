@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError, liveStates, taskState, terminalStates, waitingStates, type TaskState } from '../kernel/index.ts'
-import { condition, exclude, identifier, sliceCount, slicesOf } from './conditions.ts'
+import { condition, exclude, identifier, isSame, sliceCount, slicesOf } from './conditions.ts'
 import { timeEncoding, type TimeEncoding } from './time-encoding.ts'
 
 /** Ranges of an index that one reading looks at, at most. */
@@ -106,6 +106,7 @@ function contradictions(profile: TableProfile): Contradiction[] {
         ? []
         : [{ path: ['states', index, 'name'], message: `"${name}" is there twice` }]
     ),
+    ...repeated(states),
     ...overlaps(states),
     ...(states.some(({ state }) => isLive(state)) ? [] : [{ path: ['states'], message: 'none of them waits or runs' }])
   ]
@@ -127,6 +128,18 @@ function withoutEncoding({ times, created, states }: TableProfile): Contradictio
     .filter(({ column }) => times[column] === undefined)
     .map(({ path, column }) => ({ path, message: `say in "times" how the column "${column}" holds a moment` }))
 }
+
+/** A value that is there twice would be counted twice. */
+const repeated = (states: readonly StateMapping[]): Contradiction[] =>
+  states.flatMap(({ when }, index) =>
+    when.flatMap((one, position) => {
+      const values = 'in' in one ? one.in : []
+      const twice = values.find((value, place) => values.findIndex((other) => isSame(other, value)) < place)
+      if (twice === undefined) return []
+      const message = `"${twice}" is there twice: most tables compare without case, accents, and spaces at the end`
+      return [{ path: ['states', index, 'when', position, 'in'], message }]
+    })
+  )
 
 function overlaps(states: readonly StateMapping[]): Contradiction[] {
   return states.flatMap((mapping, index) =>

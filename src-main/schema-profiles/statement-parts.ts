@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { SqlValue } from '../kernel/index.ts'
 import type { Equal, Loose, Slice } from './conditions.ts'
 import { encodingOf, type TableProfile } from './profile.ts'
@@ -47,6 +48,9 @@ function loosePart(profile: TableProfile, one: Loose): Part {
 /** The index on these columns, each once, as SQL. */
 export function indexOn(table: string, columns: readonly (string | undefined)[]): string {
   const distinct = [...new Set(columns.filter((column) => column !== undefined))]
-  const name = `taskdeck_${distinct.join('_')}`.slice(0, 64)
+  const whole = `taskdeck_${distinct.join('_')}`
+  // Two that begin alike must not have one name.
+  const name =
+    whole.length <= 64 ? whole : `${whole.slice(0, 55)}_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`
   return `CREATE INDEX ${quoted(name)} ON ${quotedTable(table)} (${distinct.map(quoted).join(', ')})`
 }

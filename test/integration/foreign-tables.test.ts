@@ -301,6 +301,47 @@ describe('the table of the first article', () => {
   })
 })
 
+describe('a state with an age among its conditions', () => {
+  const jobs = (states: object[]): TableProfile =>
+    parseProfile(
+      JSON.stringify({
+        ...{ format: 1, name: 'Jobs', table: 'jobs', id: 'id', type: { constant: 'job' }, states },
+        times: { run_at: { kind: 'unixSeconds' }, locked_at: { kind: 'unixSeconds' } }
+      }),
+      'p'
+    )
+  const age = (key: 'olderThanSeconds' | 'youngerThanSeconds') => [
+    { column: 'status', in: ['new'] },
+    { column: 'locked_at', [key]: 300 }
+  ]
+  const locked = { name: 'locked', state: 'RUNNING', when: age('youngerThanSeconds') }
+  const free = { name: 'free', state: 'QUEUED', when: age('olderThanSeconds'), since: 'run_at' }
+
+  it('is not looked for in a long range of others, with the index that would hold it alone; made, it is counted', async () => {
+    await table(
+      'jobs',
+      'CREATE TABLE jobs (id INT AUTO_INCREMENT PRIMARY KEY, status VARCHAR(20), run_at INT, locked_at INT, KEY by_status (status, run_at))'
+    )
+    await owner.query(
+      `INSERT INTO jobs (status, run_at, locked_at) SELECT 'new', 1, UNIX_TIMESTAMP() - 9000 FROM ${numbered(80_000)}`
+    )
+    await owner.query(
+      "INSERT INTO jobs (status, run_at, locked_at) VALUES ('new', 1, UNIX_TIMESTAMP()); ANALYZE TABLE jobs"
+    )
+    const watched = await watch(jobs([locked]))
+    const reading = await watched.read()
+    const index = 'CREATE INDEX `taskdeck_status_locked_at` ON `jobs` (`status`, `locked_at`)'
+    expect(heldBack(reading)).toEqual([{ probe: 'depth', reason: 'plan', index }])
+    expect(reading.costRows).toBeLessThan(3_000)
+    expect(heldBack(await (await watch(jobs([free]))).read()).map(({ probe }) => probe)).toContain('oldest')
+
+    await owner.query(index)
+    const healed = await (await watch(jobs([locked]))).read()
+    expect(healed.depth).toEqual([{ type: 'job', state: 'RUNNING', count: 1 }])
+    expect(healed.costRows).toBeLessThan(3_000)
+  })
+})
+
 describe('Laravel jobs', () => {
   it('are counted, and the longest available is known; what the table deletes is unknown', async () => {
     await table(

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import mysql from 'mysql2/promise'
@@ -281,6 +281,10 @@ describe('taskdeck status of a table that is not ours', () => {
     const wrong = await status(['--url', url, '--profile', file])
     expect(wrong).toMatchObject({ code: 2, stdout: '' })
     expect(wrong.stderr).toContain('created: say in "times" how the column "made" holds a moment')
+    execFileSync('mkfifo', [`${file}.pipe`])
+    const pipe = await status(['--url', url, '--profile', `${file}.pipe`, '--json'])
+    expect(pipe.code).toBe(2)
+    expect(pipe.stdout).toContain('cannot be read: is this the right file')
     const missing = await status(['--url', url, '--profile', `${file}.not`, '--json'])
     expect(missing.code).toBe(2)
     expect(JSON.parse(missing.stdout)).toMatchObject({ error: { code: 'FILE_UNAVAILABLE' } })

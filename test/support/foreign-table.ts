@@ -54,7 +54,7 @@ export async function watchTable(url: string, profile: TableProfile): Promise<Wa
   })
   const budget = { ms: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY }
   const guard = createCostGuard({ database: sql, clock: systemClock, budget })
-  return { sql, read: createForeignReader(profile, guard), close: () => sql.close() }
+  return { sql, read: createForeignReader(profile, { guard, clock: systemClock }), close: () => sql.close() }
 }
 
 /** Makes the index of each limit until a new look names none; resolves to what it made. */

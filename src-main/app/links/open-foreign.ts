@@ -12,7 +12,7 @@ export async function openForeignQueue(
   clock: Clock
 ): Promise<{ queue: OpenQueue; database: Pick<SqlDatabase, 'flavour' | 'serverVersion'> }> {
   const database = await openDatabase(login, 'read-only', { clock, use: 'monitor' })
-  const read = createForeignReader(profile, createCostGuard({ database, clock }))
+  const read = createForeignReader(profile, { guard: createCostGuard({ database, clock }), clock })
   return { queue: { read, store: null, close: () => database.close() }, database }
 }
 

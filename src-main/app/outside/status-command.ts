@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { withDeadline, AppError, toAppError, type Clock } from '../../kernel/index.ts'
 import { parseProfile, type TableProfile } from '../../schema-profiles/index.ts'
 import type { DatabasePlaces } from '../links/open-queue.ts'
@@ -61,10 +61,14 @@ async function reportFor({ target, profile, dataDir }: StatusArguments, command:
 
 async function readProfile(file: string | null): Promise<TableProfile | null> {
   if (file === null) return null
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+  const unreadable = (cause?: unknown): never => {
     const message = `The profile ${file} cannot be read: is this the right file (--profile)?`
     throw new AppError('FILE_UNAVAILABLE', 'user', message, { cause })
-  })
+  }
+  // Reading a pipe would wait for ever for somebody to write into it.
+  const found = await stat(file).catch(unreadable)
+  if (!found.isFile()) return unreadable()
+  const text = await readFile(file, 'utf8').catch(unreadable)
   return parseProfile(text, file)
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { ProbeRound, SqlRow } from '../../kernel/index.ts'
+import { systemClock, type ProbeLimit, type ProbeRound, type SqlRow } from '../../kernel/index.ts'
 import { compileProfile, parseProfile } from '../../schema-profiles/index.ts'
 import { aboutSize, readForeignDepth } from './foreign-depth.ts'
+import { SearchTime } from './search-time.ts'
 
 const profile = parseProfile(
   JSON.stringify({
@@ -15,6 +16,7 @@ const profile = parseProfile(
   }),
   'jobs.json'
 )
+const time = new SearchTime(systemClock)
 const compiled = compileProfile(profile, [{ name: 'mine', columns: ['state', 'kind', 'at'] }])
 
 /** A long queue of three types: one of them short, one whose rows have no time. */
@@ -37,7 +39,8 @@ function longQueue(expected: number[]): ProbeRound {
     end: () => Promise.reject(new Error('not here'))
   }
 }
-const depthOf = async (expected: number[]) => (await readForeignDepth(longQueue(expected), compiled, 0))?.depth
+const depthOf = async (expected: number[]) =>
+  (await readForeignDepth(longQueue(expected), compiled, { nowMs: 0, time }))?.depth
 
 describe('a long queue', () => {
   it('is estimated type by type, but for those without a time to ask for', async () => {
@@ -58,6 +61,16 @@ describe('a long queue', () => {
       ...{ count: 16_667, accuracy: 'atLeast' }
     })
   })
+})
+
+it('looks for no more types once its time is over, and says that it did not look further', async () => {
+  let now = 0
+  const slow = { ...systemClock, monotonic: () => (now += 3_000) }
+  const limits: string[] = []
+  const round = { ...longQueue([]), cut: ({ probe, reason }: ProbeLimit) => void limits.push(`${probe} ${reason}`) }
+  const found = await readForeignDepth(round, compiled, { nowMs: 0, time: new SearchTime(slow) })
+  expect(limits).toContain('depthByType budget')
+  expect(found?.types.size).toBe(0)
 })
 
 describe('a size that the server estimates', () => {

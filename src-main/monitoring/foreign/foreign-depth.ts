@@ -16,6 +16,7 @@ import {
   type TypeProbes
 } from '../../schema-profiles/index.ts'
 import { numberOf, onlyType, typeName } from './row-values.ts'
+import type { SearchTime } from './search-time.ts'
 
 /*
  * How many tasks wait or run in a table that is not ours, whatever their number: each slice is counted up to a limit. Of a longer one each type is
@@ -38,11 +39,11 @@ export interface ForeignDepth {
 export async function readForeignDepth(
   round: ProbeRound,
   { profile, slices }: CompiledProfile,
-  nowMs: number
+  { nowMs, time }: { readonly nowMs: number; readonly time: SearchTime }
 ): Promise<ForeignDepth | undefined> {
   const counts: SliceCount[] = []
   for (const slice of slices) {
-    const count = await countSlice(round, slice, nowMs)
+    const count = await countSlice(round, slice, { nowMs, time })
     if (!count) return undefined
     counts.push(count)
   }
@@ -75,11 +76,15 @@ interface SliceCount {
   readonly isWhole: boolean
 }
 
-async function countSlice(round: ProbeRound, slice: SliceProbes, nowMs: number): Promise<SliceCount | undefined> {
+async function countSlice(
+  round: ProbeRound,
+  slice: SliceProbes,
+  { nowMs, time }: { readonly nowMs: number; readonly time: SearchTime }
+): Promise<SliceCount | undefined> {
   const counted = await ask(round, slice.depth(nowMs))
   if (!counted) return undefined
   const isCut = counted.reduce((sum, row) => sum + numberOf(row, 'n'), 0) > slice.mostAtOnce
-  const byType = isCut ? await countByType(round, slice) : undefined
+  const byType = isCut ? await countByType(round, slice, time) : undefined
   if (byType) return byType
   const accuracy = isCut ? 'atLeast' : 'exact'
   const rows = counted.map((row) => ({ type: row['type'] ?? null, count: numberOf(row, 'n'), accuracy }) as const)
@@ -87,8 +92,8 @@ async function countSlice(round: ProbeRound, slice: SliceProbes, nowMs: number):
 }
 
 /** Undefined where types cannot be told apart, or the cost guard held it back. */
-async function countByType(round: ProbeRound, slice: SliceProbes): Promise<SliceCount | undefined> {
-  const types = await findTypes(round, slice, 'depthByType')
+async function countByType(round: ProbeRound, slice: SliceProbes, time: SearchTime): Promise<SliceCount | undefined> {
+  const types = await findTypes(round, slice, { name: 'depthByType', time })
   if (!slice.types || !types) return undefined
   const most = Math.floor(mostCounted / Math.max(1, types.found.length))
   const rows: TypeCount[] = []
@@ -160,7 +165,7 @@ export interface FoundTypes {
 export async function findTypes(
   round: ProbeRound,
   { types }: SliceProbes,
-  name: ProbeName
+  { name, time }: { readonly name: ProbeName; readonly time: SearchTime }
 ): Promise<FoundTypes | undefined> {
   if (!types) return undefined
   const found: SqlValue[] = []
@@ -170,7 +175,7 @@ export async function findTypes(
     if (!row) return rows && { found, isWhole: true }
     const type = row['type'] ?? null
     found.push(type)
-    if (found.length >= mostTypes) {
+    if (found.length >= mostTypes || time.isOver) {
       round.cut({ probe: name, reason: 'budget', index: null })
       return { found, isWhole: false }
     }

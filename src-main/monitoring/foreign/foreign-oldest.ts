@@ -2,6 +2,7 @@ import type { ProbeRound, QueueReading, SqlValue } from '../../kernel/index.ts'
 import { decodeTime, type CompiledProfile, type SliceProbes } from '../../schema-profiles/index.ts'
 import { ask, findTypes, typesAtOnce, type ForeignDepth } from './foreign-depth.ts'
 import { numberOf, onlyType, textOf, typeName } from './row-values.ts'
+import type { SearchTime } from './search-time.ts'
 
 type Oldest = QueueReading['oldest'][number]
 
@@ -9,12 +10,16 @@ type Oldest = QueueReading['oldest'][number]
 export async function readForeignOldest(
   round: ProbeRound,
   { profile, slices }: CompiledProfile,
-  { nowMs, depth }: { readonly nowMs: number; readonly depth: ForeignDepth | undefined }
+  {
+    nowMs,
+    depth,
+    time
+  }: { readonly nowMs: number; readonly depth: ForeignDepth | undefined; readonly time: SearchTime }
 ): Promise<Oldest[]> {
   const oldest = new Map<string, Oldest>()
   for (const slice of slices) {
     if (!slice.oldest) continue
-    const types = depth?.types.get(slice) ?? onlyType(profile) ?? (await allTypes(round, slice))
+    const types = depth?.types.get(slice) ?? onlyType(profile) ?? (await allTypes(round, slice, time))
     for (const head of await headsOf(round, slice, { types: types ?? [], nowMs })) {
       const type = typeName(profile, head.type)
       if (head.ageMs >= (oldest.get(type)?.ageMs ?? 0)) oldest.set(type, { type, taskId: head.id, ageMs: head.ageMs })
@@ -23,8 +28,12 @@ export async function readForeignOldest(
   return [...oldest.values()].sort((a, b) => b.ageMs - a.ageMs)
 }
 
-async function allTypes(round: ProbeRound, slice: SliceProbes): Promise<readonly SqlValue[] | undefined> {
-  const types = await findTypes(round, slice, 'oldest')
+async function allTypes(
+  round: ProbeRound,
+  slice: SliceProbes,
+  time: SearchTime
+): Promise<readonly SqlValue[] | undefined> {
+  const types = await findTypes(round, slice, { name: 'oldest', time })
   // Where types lie mixed, those of a long slice are not all known. What the guard held back has its reason already.
   if (!types) round.cut({ probe: 'oldest', reason: 'budget', index: null })
   return types?.found

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Probe, ProbeGuard, ProbeLimit, SqlRow } from '../../kernel/index.ts'
+import { systemClock, type Probe, type ProbeGuard, type ProbeLimit, type SqlRow } from '../../kernel/index.ts'
 import { columnsProbe, indexesProbe, parseProfile } from '../../schema-profiles/index.ts'
 import { createForeignReader } from './foreign-reading.ts'
 
@@ -57,7 +57,7 @@ class Table implements ProbeGuard {
 describe('a reader of a table that is not ours', () => {
   it('looks the indexes up again a minute after some were missing, and uses what was made', async () => {
     const table = new Table()
-    const read = createForeignReader(profile, table)
+    const read = createForeignReader(profile, { guard: table, clock: systemClock })
     const reasons = async (): Promise<string[]> =>
       (await read()).limits.filter(({ reason }) => reason === 'plan').map(({ probe }) => probe)
     expect(await reasons()).toEqual(['depth', 'oldest'])
@@ -87,7 +87,7 @@ describe('a reader of a table that is not ours', () => {
         return { ...round, rows: (probe) => (isHeld && isLook(probe) ? Promise.resolve(undefined) : round.rows(probe)) }
       }
     }
-    const read = createForeignReader(flows, guard)
+    const read = createForeignReader(flows, { guard, clock: systemClock })
     const refused = async (): Promise<string[]> =>
       (await read()).limits.filter(({ reason }) => reason === 'plan').map(({ probe }) => probe)
     const before = await refused()
@@ -107,7 +107,7 @@ describe('a reader of a table that is not ours', () => {
         return { ...round, rows: (probe) => (isHeld ? Promise.resolve(undefined) : round.rows(probe)) }
       }
     }
-    const read = createForeignReader(profile, guard)
+    const read = createForeignReader(profile, { guard, clock: systemClock })
     await read()
     isHeld = false
     table.columns = [{ name: 'id', kind: 'bigint' }]

@@ -1,4 +1,4 @@
-import type { ProbeGuard, ProbeRound, QueueReading } from '../../kernel/index.ts'
+import type { Clock, ProbeGuard, ProbeRound, QueueReading } from '../../kernel/index.ts'
 import {
   columnsProbe,
   columnsProbeValues,
@@ -10,6 +10,7 @@ import {
   type CompiledProfile,
   type TableProfile
 } from '../../schema-profiles/index.ts'
+import { SearchTime } from './search-time.ts'
 import { readForeignDepth } from './foreign-depth.ts'
 import { readForeignFlow } from './foreign-flow.ts'
 import { readForeignOldest } from './foreign-oldest.ts'
@@ -23,7 +24,7 @@ const lookAgainMs = 60_000
  */
 export function createForeignReader(
   profile: TableProfile,
-  guard: ProbeGuard
+  { guard, clock }: { readonly guard: ProbeGuard; readonly clock: Clock }
 ): (signal?: AbortSignal) => Promise<QueueReading> {
   const unknown = unknownFigures(profile)
   let known: { readonly compiled: CompiledProfile; readonly sinceMs: number } | undefined
@@ -38,9 +39,10 @@ export function createForeignReader(
     }
     for (const limit of unknown) round.cut(limit)
     const compiled = known?.compiled ?? compileProfile(profile, [])
-    const depth = await readForeignDepth(round, compiled, nowMs)
+    const time = new SearchTime(clock)
+    const depth = await readForeignDepth(round, compiled, { nowMs, time })
     const knowsOldest = !unknown.some(({ probe }) => probe === 'oldest')
-    const oldest = knowsOldest ? await readForeignOldest(round, compiled, { nowMs, depth }) : []
+    const oldest = knowsOldest ? await readForeignOldest(round, compiled, { nowMs, depth, time }) : []
     const flow = await readForeignFlow(round, compiled, nowMs)
     const { costMs, costRows, server, limits } = await round.end()
     lacksIndex = limits.some(({ reason }) => reason === 'plan')
