@@ -13,7 +13,6 @@ import {
   taskDetail,
   taskFilter,
   taskId,
-  taskLimits,
   taskState,
   taskSummary,
   workerRequest,
