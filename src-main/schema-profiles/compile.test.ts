@@ -103,17 +103,21 @@ describe('compiled probes', () => {
     expect(types?.sizes).toBeUndefined()
   })
 
-  it('ask for sizes where an index tells since when: of a type, and of what was counted of it', () => {
-    const columns = ['state', 'locked_at', 'kind', 'run_at']
-    const { types } = slicesOf({}, [{ name: 'mine', columns }])[0]
-    expect(types?.counts(['a'], 7).probe.sql).toContain(
-      'MAX(since) AS last FROM (SELECT `run_at` AS since FROM `other`.`jobs` FORCE INDEX (`mine`) WHERE `state` = ? AND `locked_at` IS NULL AND `kind` = ? ORDER BY `run_at` LIMIT ?)'
+  it('ask for sizes where rows have places: by an index that tells since when, and the primary key', () => {
+    const mine = { name: 'mine', columns: ['state', 'locked_at', 'kind', 'run_at'] }
+    expect(slicesOf({}, [mine])[0].types?.sizes).toBeUndefined()
+    expect(slicesOf({}, [{ name: 'PRIMARY', columns: ['id'] }])[0].types?.sizes).toBeUndefined()
+    const sizes = slicesOf({}, [mine, { name: 'PRIMARY', columns: ['ID'] }])[0].types?.sizes
+    const ends = sizes?.ends([{ type: 'a', count: 7 }])
+    expect(ends?.probe.sql).toContain(
+      '(SELECT 0 AS position, `run_at` AS since, `id` AS id FROM `other`.`jobs` FORCE INDEX (`mine`) WHERE `state` = ? AND `locked_at` IS NULL AND `kind` = ? ORDER BY `run_at`, `id` LIMIT 1 OFFSET ?)'
     )
-    const sizes = types?.sizes?.([{ type: 'a', last: '2026-01-31 12:00:00' }])
-    const ranges = sizes?.probe.sql.split('UNION ALL').map((branch) => /`kind` = \?(.*)$/m.exec(branch)?.[1])
-    expect(ranges).toEqual(['', ' AND `run_at` < ?', ' AND `run_at` <= ?'])
-    const [state, last] = ["w'; DROP TABLE x", '2026-01-31 12:00:00']
-    expect(sizes?.values).toEqual([state, 'a', state, 'a', last, state, 'a', last])
+    const [state, since] = ["w'; DROP TABLE x", '2026-01-31 12:00:00']
+    expect(ends?.values).toEqual([state, 'a', 6])
+    const plan = sizes?.plan([{ type: 'a', since, id: 3 }])
+    const ranges = plan?.probe.sql.split('UNION ALL').map((branch) => /`kind` = \?(.*)$/m.exec(branch)?.[1])
+    expect(ranges).toEqual(['', ' AND `run_at` < ?', ' AND `run_at` = ? AND `id` <= ?'])
+    expect(plan?.values).toEqual([state, 'a', state, 'a', since, state, 'a', since, 3])
   })
 
   it('look for the oldest of each type with one dive', () => {

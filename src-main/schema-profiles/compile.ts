@@ -47,19 +47,25 @@ export interface SliceProbes {
 export interface TypeProbes {
   /** The first type, as `type`; after `null`, after a type. For the figure of this name. */
   next(after: { readonly type: SqlValue } | undefined, name: ProbeName): BoundProbe
-  /** Rows of each type as `position` and `n`, up to `most` of each, the first ones by `since`; `last` is that of the last one. */
+  /** Rows of each type as `position` and `n`, up to `most` of each. */
   counts(types: readonly SqlValue[], most: number): BoundProbe
-  /**
-   * Never run: its plan has three estimates for each type, of all its rows, of those before `last`, and of those up to it. Undefined without an index that
-   * ends in `since`; then every `last` is NULL.
-   */
-  readonly sizes: ((types: readonly CountedType[]) => BoundProbe) | undefined
+  /** Undefined without an index that ends in `since`, or where `id` is not the primary key. */
+  readonly sizes: SizeProbes | undefined
 }
 
-/** A type of which more rows were met than are counted. */
+/** What the size of a type is estimated by, beyond what is counted. */
+export interface SizeProbes {
+  /** The last of the first `count` rows of each type by `since` and id, as `position`, `since` and `id`. */
+  ends(types: readonly { readonly type: SqlValue; readonly count: number }[]): BoundProbe
+  /** Never run: its plan has three estimates for each type: of all its rows, of those before `since`, of those at it up to `id`. */
+  plan(types: readonly CountedType[]): BoundProbe
+}
+
+/** A type of which more rows were met than are counted, and the last of these. */
 export interface CountedType {
   readonly type: SqlValue
-  readonly last: SqlValue
+  readonly since: SqlValue
+  readonly id: SqlValue
 }
 
 export interface OldestProbes {
@@ -104,6 +110,8 @@ class CompiledSlice {
   private readonly label: string
   /** Has the index that serves counts by type and the oldest of each. */
   private readonly byType: string
+  /** That index puts rows in order by their ids too, where these are the primary key: each has a place. */
+  private readonly hasPlaces: boolean
   /** Has the index in which all that fits is one range, where a single condition is loose. */
   private readonly byLoose: string
 
@@ -117,6 +125,8 @@ class CompiledSlice {
     const then = [this.type, mapping.since].filter((column) => column !== undefined)
     const equal = slice.equal.map(({ column }) => column)
     this.byType = forced(indexes, equal, then)
+    const isPrimary = indexes.some(({ name, columns }) => name === 'PRIMARY' && isOnly(columns, profile.id))
+    this.hasPlaces = this.byType !== '' && isPrimary
     const [loose, ...more] = slice.loose
     this.byLoose = loose && more.length === 0 ? forced(indexes, equal, [loose.column]) : ''
   }
@@ -147,19 +157,11 @@ class CompiledSlice {
   private typeProbes(type: string): TypeProbes {
     const column = quoted(type)
     const index = this.byTypeIndex()
-    const since = this.byType === '' || this.mapping.since === undefined ? undefined : quoted(this.mapping.since)
-    const order = since === undefined ? nothing : part(`ORDER BY ${since}`)
     const counted = (value: SqlValue, position: number, most: number): Part => {
-      const select = `SELECT ${since ?? 'NULL'} AS since`
-      const rows = this.rows(select, [part('AND'), exactly(type, value), order, part('LIMIT ?', most)])
+      const rows = this.rows('SELECT 1', [part('AND'), exactly(type, value), part('LIMIT ?', most)])
       const alias = quoted(`${this.label}_${position}`)
-      const sql = `SELECT ${position} AS position, COUNT(*) AS n, MAX(since) AS last FROM (${rows.sql}) AS ${alias}`
-      return { ...rows, sql }
+      return { ...rows, sql: `SELECT ${position} AS position, COUNT(*) AS n FROM (${rows.sql}) AS ${alias}` }
     }
-    const sized = (counted: CountedType, sinceColumn: string): Part[] =>
-      [nothing, part(`AND ${sinceColumn} < ?`, counted.last), part(`AND ${sinceColumn} <= ?`, counted.last)].map(
-        (range) => this.rows('SELECT 1', [part('AND'), exactly(type, counted.type), range])
-      )
     return {
       next: (after, name) => {
         const rest = [behind(column, after), part(`ORDER BY ${column} LIMIT 1`)]
@@ -169,13 +171,33 @@ class CompiledSlice {
         const branches = types.map((value, position) => counted(value, position, most))
         return this.probe('depthByType', joined(branches, unionAll), { index, readsIndexOnly: true })
       },
-      sizes:
-        since === undefined
-          ? undefined
-          : (types) => {
-              const branches = types.flatMap((one) => sized(one, since))
-              return this.probe('depthByType', joined(branches, unionAll), { index })
-            }
+      sizes: this.hasPlaces && this.mapping.since !== undefined ? this.sizeProbes(type, this.mapping.since) : undefined
+    }
+  }
+
+  private sizeProbes(type: string, sinceColumn: string): SizeProbes {
+    const index = this.byTypeIndex()
+    const [since, id] = [quoted(sinceColumn), quoted(this.profile.id)]
+    return {
+      ends: (types) => {
+        const branches = types.map((one, position) => {
+          const select = `SELECT ${position} AS position, ${since} AS since, ${id} AS id`
+          const order = part(`ORDER BY ${since}, ${id} LIMIT 1 OFFSET ?`, one.count - 1)
+          const row = this.rows(select, [part('AND'), exactly(type, one.type), order])
+          return { ...row, sql: `(${row.sql})` }
+        })
+        return this.probe('depthByType', joined(branches, unionAll), { index, readsIndexOnly: true })
+      },
+      plan: (types) => {
+        const branches = types.flatMap((one) =>
+          [
+            nothing,
+            part(`AND ${since} < ?`, one.since),
+            part(`AND ${since} = ? AND ${id} <= ?`, one.since, one.id)
+          ].map((range) => this.rows('SELECT 1', [part('AND'), exactly(type, one.type), range]))
+        )
+        return this.probe('depthByType', joined(branches, unionAll), { index })
+      }
     }
   }
 
@@ -230,3 +252,6 @@ function behind(column: string, after: { readonly type: SqlValue } | undefined):
   if (after === undefined) return nothing
   return after.type === null ? part(`AND ${column} IS NOT NULL`) : part(`AND ${column} > ?`, after.type)
 }
+
+const isOnly = ([only, ...others]: readonly string[], name: string): boolean =>
+  others.length === 0 && only?.toLowerCase() === name.toLowerCase()

@@ -5,7 +5,6 @@ export {
   mostCounted,
   type BoundProbe,
   type CompiledProfile,
-  type CountedType,
   type SliceProbes,
   type TypeProbes
 } from './compile.ts'

@@ -194,12 +194,11 @@ describe('the table of the first article', () => {
   })
 
   it.each([
-    ['over an hour', 'seq % 3600', 1.2],
-    // The server is asked for a range that ends inside of them, which no range does.
-    ['in one second', '1200', 2.5]
+    ['over an hour', 'seq % 3600'],
+    ['in one second', '1200']
   ])(
     'with a long queue that came %s says "about", by type, and knows the oldest all the same',
-    async (_how, ageSeconds, off) => {
+    async (_how, ageSeconds) => {
       await owner.query(
         `INSERT INTO thesis_run_task (task_type, status, created_at) SELECT CONCAT('type-', seq % 4), 'PENDING', UTC_TIMESTAMP() - INTERVAL ${ageSeconds} SECOND FROM ${numbered(80_000)}`
       )
@@ -219,12 +218,12 @@ describe('the table of the first article', () => {
         [0, 1, 2, 3].map((n) => `type-${n} about`)
       )
       for (const { count } of long) {
-        expect(count).toBeGreaterThan(20_000 / off)
-        expect(count).toBeLessThan(20_000 * off)
+        expect(count).toBeGreaterThan(20_000 / 1.2)
+        expect(count).toBeLessThan(20_000 * 1.2)
       }
       expect(reading.oldest[0]).toMatchObject({ type: 'rare' })
       expect(reading.oldest).toHaveLength(5)
-      expect(reading.costRows).toBeLessThan(150_000)
+      expect(reading.costRows).toBeLessThan(200_000)
     }
   )
 

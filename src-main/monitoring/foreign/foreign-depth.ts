@@ -11,7 +11,6 @@ import {
   mostCounted,
   type BoundProbe,
   type CompiledProfile,
-  type CountedType,
   type SliceProbes,
   type TypeProbes
 } from '../../schema-profiles/index.ts'
@@ -104,18 +103,14 @@ async function countByType(round: ProbeRound, slice: SliceProbes, time: SearchTi
     if (!counted) return undefined
     const found = counted.map((row) => ({
       type: chunk[numberOf(row, 'position')] ?? null,
-      last: row['last'] ?? null,
       count: numberOf(row, 'n')
     }))
     rows.push(...found.filter(({ count }) => count <= most).map((one) => ({ ...one, accuracy: 'exact' }) as const))
-    const cut = found.filter(({ count }) => count > most)
-    // Without a moment that they end at there is nothing to ask for.
-    rows.push(...cut.filter(({ last }) => last === null).map(atLeast))
     rows.push(
       ...(await estimate(
         round,
         slice.types,
-        cut.filter(({ last }) => last !== null)
+        found.filter(({ count }) => count > most)
       ))
     )
   }
@@ -127,33 +122,39 @@ const atLeast = <T extends { readonly count: number }>(one: T): T & { readonly a
   accuracy: 'atLeast'
 })
 
-/** Types of which not all was counted. */
-async function estimate(
-  round: ProbeRound,
-  { sizes }: TypeProbes,
-  cut: readonly (CountedType & { readonly count: number })[]
-): Promise<TypeCount[]> {
-  const known = cut.length > 0 ? sizes?.(cut) : undefined
-  const expected = known && (await round.expectedRows(known.probe, known.values))
-  // A branch that the server knows to be empty has no line in its plan.
-  if (expected?.length !== 3 * cut.length) return cut.map(atLeast)
-  return cut.map(({ type, count }, position) => {
-    const [all = 0, before = 0, upTo = 0] = expected.slice(3 * position)
-    return { type, count: aboutSize(count, { all, before, upTo }), accuracy: 'about' }
-  })
+interface Counted {
+  readonly type: SqlValue
+  readonly count: number
 }
 
 /**
- * The server's estimate of all, corrected by how far it is off about those that were counted: InnoDB doubles what it finds for long ranges. Of those
- * it is only known that they end at their last moment, which may be that of many more; an estimate that fits that is left as it is.
+ * Types of which not all was counted. The server is also asked how many rows it expects up to the last one that was counted: that tells by how much it is
+ * off, since InnoDB doubles what it finds for long ranges.
  */
-export function aboutSize(
-  counted: number,
-  { all, before, upTo }: { readonly all: number; readonly before: number; readonly upTo: number }
-): number {
-  const [least, most] = [counted / Math.max(1, upTo), counted / Math.max(1, before)]
-  const scale = Math.min(4, Math.max(0.25, Math.min(Math.max(1, least), most)))
-  return Math.max(counted, Math.round(all * scale))
+async function estimate(round: ProbeRound, { sizes }: TypeProbes, cut: readonly Counted[]): Promise<TypeCount[]> {
+  const ends = sizes && cut.length > 0 ? await ask(round, sizes.ends(cut)) : undefined
+  const placed = (ends ?? []).flatMap((row) => {
+    const counted = cut[numberOf(row, 'position')]
+    const since = row['since'] ?? null
+    // What has no moment has no place either.
+    return counted && since !== null ? [{ ...counted, since, id: row['id'] ?? null }] : []
+  })
+  const plan = placed.length > 0 ? sizes?.plan(placed) : undefined
+  const expected = plan && (await round.expectedRows(plan.probe, plan.values))
+  // A branch that the server knows to be empty has no line in its plan.
+  if (expected?.length !== 3 * placed.length) return cut.map(atLeast)
+  const sized = placed.map(({ type, count }, position): TypeCount => {
+    const [all = 0, before = 0, at = 0] = expected.slice(3 * position)
+    return { type, count: aboutSize(count, { all, counted: before + at }), accuracy: 'about' }
+  })
+  const others = cut.filter(({ type }) => !placed.some((one) => one.type === type))
+  return [...sized, ...others.map(atLeast)]
+}
+
+/** The server's estimate of all, corrected by its estimate of those that were counted. */
+export function aboutSize(count: number, expected: { readonly all: number; readonly counted: number }): number {
+  const scale = Math.min(4, Math.max(0.25, count / Math.max(1, expected.counted)))
+  return Math.max(count, Math.round(expected.all * scale))
 }
 
 export interface FoundTypes {
