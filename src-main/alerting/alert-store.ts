@@ -163,6 +163,11 @@ export class AlertStore {
     this.statements.putDelivery.run(delivery)
   }
 
+  /** A message that it fires, of those that are kept: until it is told to be over, the first ones are. */
+  wasSent(notifierId: string, incidentId: string): boolean {
+    return this.statements.wasSent.get(notifierId, incidentId) !== undefined
+  }
+
   /** The newest 200, newest first. */
   deliveries(): Delivery[] {
     return this.statements.deliveries.all() as Delivery[]

@@ -131,6 +131,8 @@ export interface Alerts {
   /** Those that overlap [from, to], newest first, at most 500. */
   incidents(connectionId: string, range: { from: number; to: number }): Incident[]
   incident(incidentId: string): Incident | undefined
+  /** What somebody whom messages reach only now is to be told: a message for each open incident that nobody has in hand. */
+  firingNow(connectionId: string): IncidentMessage[]
   acknowledge(connectionId: string, incidentId: string, by: { by: string; note: string }): void
   silence(silence: {
     connectionId: string
@@ -156,6 +158,8 @@ export interface NotifierRecords {
   removeNotifier(notifierId: string): void
   /** Makes or replaces the one with this id. Never throws: a record that cannot be kept must not stop the message. */
   saveDelivery(delivery: Delivery): void
+  /** It was sent that this incident fires, whatever came of it. */
+  wasSent(notifierId: string, incidentId: string): boolean
   /** The newest 200, newest first. Those of an earlier run may still be `sending`. */
   deliveries(): Delivery[]
 }

@@ -101,6 +101,25 @@ describe('incidents', () => {
     expect(bench.told()).toEqual(['fired oldestMs', 'repeated oldestMs'])
   })
 
+  it('are told to somebody new with all that fires, but for what is silenced, in hand or over', () => {
+    const newcomer = (): string[] =>
+      bench.alerts
+        .firingNow('local')
+        .map(({ what, firings }) => `${what} ${firings.map((one) => one.signal).join('+')}`)
+    const rules = [bench.addRule({ forMs: 0, clearForMs: 0 }), bench.addRule({ ...poolRule, forMs: 0, clearForMs: 0 })]
+    bench.read(high)
+    bench.read({ oldestMs: 200, poolUse: 1 })
+    expect(newcomer()).toEqual(['fired oldestMs+poolUse'])
+    const hour = { connectionId: 'local', durationMs: 3_600_000, reason: 'known', by: 'ada' }
+    const { id } = bench.alerts.silence({ ...hour, ruleId: rules[0]?.id ?? '' })
+    expect(newcomer()).toEqual(['fired poolUse'])
+    bench.alerts.unsilence('local', id)
+    bench.alerts.acknowledge('local', bench.openIncident().id, { by: 'ada', note: '' })
+    expect(newcomer()).toEqual([])
+    bench.read(low)
+    expect(newcomer()).toEqual([])
+  })
+
   it('that end because their figure is gone say so', () => {
     bench.addRule({ forMs: 0, repeatMs: null })
     bench.read(high)

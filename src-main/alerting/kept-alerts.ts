@@ -3,17 +3,18 @@ import { pause, toAppError, type AlertRule, type AlertRuleDraft } from '../kerne
 import type { Clock, Incident, Silence } from '../kernel/index.ts'
 import { requireRoom, unknownId } from './alert-faults.ts'
 import type { AlertStore, StoredConnection, StoredRule } from './alert-store.ts'
-import type { Alerts, AlertsOptions, AlertState, NotifierRecords, Observation } from './alerts-port.ts'
+import type { Alerts, AlertsOptions, AlertState, IncidentMessage, NotifierRecords, Observation } from './alerts-port.ts'
 import type { PreviewHistory, RulePreview } from './alerts-port.ts'
 import { ConnectionAlerts, type Circumstances, type Outcome } from './connection-alerts.ts'
 import { FileGuard } from './file-guard.ts'
-import { firingView, incidentView, type KeptIncident } from './incidents.ts'
+import { incidentView, type KeptIncident } from './incidents.ts'
 import { FileNotifierRecords } from './notifier-records.ts'
 import { previewOf } from './preview.ts'
 import { requireRule, requireSameSignal } from './rule-input.ts'
 import { staleMs } from './rule-machine.ts'
 import { Silences } from './silences.ts'
 import { stateOf } from './state.ts'
+import { messageOf, newcomerTelling } from './telling.ts'
 
 /** Between two looks at what happens without a reading. */
 const roundMs = 5_000
@@ -163,6 +164,13 @@ export class KeptAlerts implements Alerts {
     return found && incidentView(found)
   }
 
+  firingNow(connectionId: string): IncidentMessage[] {
+    const watched = this.connection(connectionId)
+    const { isSilenced } = this.circumstances(watched)
+    const told = watched.alerts.open.flatMap((incident) => newcomerTelling(incident, isSilenced) ?? [])
+    return told.map((one) => messageOf(one, this.readingTime(watched)))
+  }
+
   acknowledge(connectionId: string, incidentId: string, { by, note }: { by: string; note: string }): void {
     const watched = this.connection(connectionId)
     const incident = this.find(incidentId)
@@ -244,11 +252,7 @@ export class KeptAlerts implements Alerts {
   private follow(watched: Watched, outcome: Outcome): void {
     const { connectionId } = watched.alerts
     this.save(watched, outcome)
-    for (const { what, incident, firings } of outcome.told) {
-      const at = this.readingTime(watched)
-      const message = { what, connectionId, at, incident: incidentView(incident), firings: firings.map(firingView) }
-      this.options.onMessage(message)
-    }
+    for (const told of outcome.told) this.options.onMessage(messageOf(told, this.readingTime(watched)))
     if (outcome.changed) this.options.onChange(connectionId)
   }
 

@@ -32,6 +32,10 @@ export class FileNotifierRecords implements NotifierRecords {
     this.file.quietly(() => this.store.putDelivery(delivery))
   }
 
+  wasSent(notifierId: string, incidentId: string): boolean {
+    return this.file.readOr(false, () => this.store.wasSent(notifierId, incidentId))
+  }
+
   deliveries(): Delivery[] {
     return this.file.asked(() => this.store.deliveries())
   }

@@ -246,6 +246,24 @@ describe('the file', () => {
     db.close()
   })
 
+  it('keeps of an open incident who was sent that it fires', async () => {
+    bench.withoutDefaults().addRule({ forMs: 0, clearForMs: 0 })
+    bench.read(high)
+    const { records } = bench.alerts
+    const about = { notifierId: 'pager', incidentId: bench.openIncident().id }
+    records.saveDelivery({ ...delivery('first'), ...about, what: 'fired' })
+    const isKnown = async (): Promise<boolean> => {
+      for (let n = 0; n < 1_100; n++) records.saveDelivery(delivery(String(n)))
+      bench.alerts.start()
+      await bench.clock.advance(3_600_000)
+      return records.wasSent('pager', about.incidentId)
+    }
+    expect(await isKnown()).toBe(true)
+    expect(records.wasSent('other', about.incidentId)).toBe(false)
+    bench.read(low)
+    expect(await isKnown()).toBe(false)
+  })
+
   it('takes no more notifiers than may be, and misses none that is not there', () => {
     const { records } = bench.alerts
     for (let n = 0; n < alertLimits.notifiers; n++) records.saveNotifier(notifier(String(n)))

@@ -137,8 +137,14 @@ function notifierStatements(db: Database.Database) {
       `SELECT id, notifier AS notifierId, connection AS connectionId, incident AS incidentId, what, at, status, tries,
         answer, ms FROM delivery ORDER BY seq DESC LIMIT ${keptLimits.deliveriesPerQuery}`
     ),
+    wasSent: db.prepare(
+      "SELECT 1 FROM delivery WHERE notifier = ? AND incident = ? AND what IN ('fired', 'repeated') LIMIT 1"
+    ),
+    // Who was sent that an incident fires is sent that it is over, however long that takes.
     trimDeliveries: db.prepare(
-      `DELETE FROM delivery WHERE seq <= (SELECT seq FROM delivery ORDER BY seq DESC LIMIT 1 OFFSET ${keptLimits.deliveries})`
+      `DELETE FROM delivery
+        WHERE seq <= (SELECT seq FROM delivery ORDER BY seq DESC LIMIT 1 OFFSET ${keptLimits.deliveries})
+          AND NOT (what = 'fired' AND EXISTS (SELECT 1 FROM incident WHERE id = delivery.incident AND resolved_at IS NULL))`
     )
   }
 }

@@ -1,4 +1,5 @@
-import { isOpen, withChanges, type KeptFiring, type KeptIncident } from './incidents.ts'
+import type { IncidentMessage } from './alerts-port.ts'
+import { firingView, incidentView, isOpen, withChanges, type KeptFiring, type KeptIncident } from './incidents.ts'
 
 /** What decides whether somebody is told, beside the incident itself. */
 export interface TellingRules {
@@ -41,6 +42,23 @@ function isDue(firing: KeptFiring, { now, repeatMs, isSilenced, isSeen }: Tellin
   // A clock that was ahead when it was told must not hold back what follows.
   return Math.abs(now - firing.toldAt) >= everyMs
 }
+
+/**
+ * What somebody whom messages reach only now is told of: what fires and others have heard of. None of what somebody has in hand, nor of
+ * what is told to all with the next step anyway.
+ */
+export function newcomerTelling(incident: KeptIncident, isSilenced: TellingRules['isSilenced']): Told | undefined {
+  if (incident.acknowledged) return undefined
+  const firings = incident.firings.filter((of) => isOpen(of) && of.toldAt !== null && !isSilenced(of.ruleId))
+  return firings.length > 0 ? { what: 'fired', incident, firings } : undefined
+}
+
+/** `at` is now, by the readings' clock. */
+export const messageOf = ({ what, incident, firings }: Told, at: number): IncidentMessage => ({
+  ...{ what, at, connectionId: incident.connectionId },
+  incident: incidentView(incident),
+  firings: firings.map(firingView)
+})
 
 function resolvedTelling(incident: KeptIncident, { isSilenced }: TellingRules): Told | undefined {
   const heard = incident.firings.filter(({ toldAt }) => toldAt !== null)

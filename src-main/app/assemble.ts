@@ -196,6 +196,10 @@ function makeAlerts(
       // No more than this leaves the machine.
       return view && { id: view.id, name: view.name, environment: view.environment }
     },
+    firing: () =>
+      parts()
+        .connections.views()
+        .flatMap(({ id }) => rules.firingNow(id)),
     onShow: (connectionId, at) => parts().hub.publish({ kind: 'show', connectionId, at }),
     onFailure: (error) => notices.add(error)
   })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openAlerts, type Alerts } from '../../alerting/index.ts'
+import { openAlerts, type Alerts, type IncidentMessage } from '../../alerting/index.ts'
 import { firingOf } from '../../alerting/notifiers/notifiers.fixture.ts'
 import { Secrets, type SecretVault } from '../../connections/index.ts'
 import { systemClock, type AppError } from '../../kernel/index.ts'
@@ -25,9 +25,12 @@ let dir: string
 let alerts: Alerts
 let log: AppLog
 let failures: AppError[]
+/** What somebody new is to be told. */
+let firing: IncidentMessage[]
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'taskdeck-notifiers-'))
   failures = []
+  firing = []
   log = createAppLog({ file: join(dir, 'taskdeck.log'), clock: systemClock })
   alerts = open()
 })
@@ -50,6 +53,7 @@ async function notifiersOf(changes: { vault?: SecretVault | null } = {}): Promis
     ...{ clock: systemClock, log, secrets, records: alerts.records, desktop: null },
     language: () => 'en',
     connection: (id) => (id === 'gone' ? undefined : { id, name: 'orders', environment: 'production' }),
+    firing: () => firing,
     onShow: () => undefined,
     onFailure: (error) => failures.push(error)
   })
@@ -159,6 +163,46 @@ describe('notifiers', () => {
     ])
     await notifiers.stop()
     server.close()
+  })
+
+  it('tells somebody new of what fires, once, and nobody of the end of what they never heard of', async () => {
+    const notifiers = await notifiersOf()
+    const desktop = { kind: 'desktop', address: null } as const
+    await notifiers.save(draftOf({ ...desktop, name: 'before' }))
+    const told = async (): Promise<string[]> => {
+      const records = await ended(notifiers)
+      const names = new Map((await notifiers.list()).map(({ id, name }) => [id, name]))
+      return records
+        .map(({ notifierId, incidentId, what }) => `${names.get(notifierId)} ${what} ${incidentId}`)
+        .reverse()
+    }
+    notifiers.tell(message())
+    firing = [message()]
+    await notifiers.save(draftOf({ ...desktop, name: 'new' }))
+    await notifiers.save(draftOf({ ...desktop, name: 'off', enabled: false }))
+    const expected = ['before fired i1', 'new fired i1']
+    expect(await told()).toEqual(expected)
+    const idOf = async (name: string) => (await notifiers.list()).find((one) => one.name === name)?.id ?? ''
+    await notifiers.save(draftOf({ ...desktop, id: await idOf('new'), name: 'renamed' }))
+    firing = []
+    await notifiers.save(draftOf({ ...desktop, id: await idOf('off'), name: 'late' }))
+    expect((await told()).length).toBe(2)
+    notifiers.tell({ ...message(), what: 'resolved' })
+    expect((await told()).slice(2)).toEqual(['before resolved i1', 'renamed resolved i1'])
+  })
+
+  it('counts as new whose address is there again, or another one', async () => {
+    await (await notifiersOf()).save(draftOf())
+    const notifiers = await notifiersOf()
+    const [{ id = '' } = {}] = await notifiers.list()
+    firing = [message()]
+    await notifiers.save(draftOf({ id, address: null, name: 'renamed' }))
+    expect(notifiers.deliveries()).toEqual([])
+    await notifiers.save(draftOf({ id, address: 'https://127.0.0.1:1/x' }))
+    expect(notifiers.deliveries()).toHaveLength(1)
+    await notifiers.save(draftOf({ id, address: 'https://127.0.0.1:1/y' }))
+    expect(notifiers.deliveries()).toHaveLength(2)
+    await notifiers.stop()
   })
 
   it('says once that a notifier fails, and again after it worked or was changed', async () => {

@@ -31,6 +31,8 @@ export interface NotifiersOptions {
   readonly language: () => Language
   /** undefined once it is gone. */
   readonly connection: (connectionId: string) => MessageConnection | undefined
+  /** Of all connections: what somebody whom messages reach only now is to be told. */
+  readonly firing: () => readonly IncidentMessage[]
   /** The user clicked a desktop notification: the moment is on the clock of the readings. */
   readonly onShow: (connectionId: string, at: number) => void
   /** A message could not be delivered, and none to this notifier since it last could. */
@@ -43,6 +45,8 @@ export class Notifiers {
   private readonly courier: Courier
   /** Those of which the user knows that they fail. */
   private readonly failing = new Set<string>()
+  /** Who was sent in this run that an incident fires: where records cannot be kept, they are told that it is over all the same. */
+  private readonly sent = new Set<string>()
 
   constructor(options: NotifiersOptions) {
     const { clock, log, desktop, language } = options
@@ -63,10 +67,11 @@ export class Notifiers {
     return Promise.all(this.options.records.notifiers().map((stored) => this.view(stored)))
   }
 
-  /** Throws INVALID_INPUT, LIMIT_REACHED, NOT_FOUND, VAULT_UNAVAILABLE, and what the two files throw; then nothing changed. */
+  /** Whom messages reach only from now on is told of what fires. Throws INVALID_INPUT, LIMIT_REACHED, NOT_FOUND, VAULT_UNAVAILABLE, and what the two files throw; then nothing changed. */
   async save(draft: ParsedNotifierDraft): Promise<void> {
     const { records } = this.options
     const known = draft.id === null ? null : this.stored(draft.id)
+    const wasReached = known !== null && draft.address === null && isReached(await this.view(known), draft.kind)
     requireUsableTemplate(draft.format === 'json' ? draft.template : '')
     const address = draft.kind === 'webhook' && draft.address !== null ? parseWebhookAddress(draft.address) : null
     const host = draft.kind === 'desktop' ? null : address ? shownHost(address) : (known?.host ?? null)
@@ -82,6 +87,8 @@ export class Notifiers {
       else records.removeNotifier(stored.id)
       throw error
     }
+    if (!wasReached && isReached(await this.view(stored), draft.kind))
+      this.quietly(() => this.options.firing().forEach((message) => this.send([stored], message)))
   }
 
   /** Throws NOT_FOUND, and what the two files throw. */
@@ -102,23 +109,41 @@ export class Notifiers {
     return this.options.records.deliveries()
   }
 
-  /** Never throws; what comes of it is in the deliveries. */
-  tell({ what, connectionId, at, incident, firings }: IncidentMessage): void {
-    const { records, log, connection } = this.options
-    const about = connection(connectionId)
-    if (!about) return
-    const message: OutgoingMessage = { what, connection: about, incidentId: incident.id, firings, at }
-    try {
-      const enabled = records.notifiers().filter((notifier) => notifier.enabled)
-      // Where an address is plays no part in sending.
-      for (const stored of enabled) this.courier.send({ ...stored, address: 'none' }, message)
-    } catch (error) {
-      log.bug(error)
-    }
+  /** Never throws; what comes of it is in the deliveries. That it is over is told to those who were sent that it fires. */
+  tell(message: IncidentMessage): void {
+    this.quietly(() => {
+      const enabled = this.options.records.notifiers().filter((notifier) => notifier.enabled)
+      const concerned = message.what === 'resolved' ? enabled.filter(({ id }) => this.wasSent(id, message)) : enabled
+      this.send(concerned, message)
+    })
   }
 
   stop(): Promise<void> {
     return this.courier.stop()
+  }
+
+  private send(to: readonly StoredNotifier[], { what, connectionId, at, incident, firings }: IncidentMessage): void {
+    const about = this.options.connection(connectionId)
+    if (!about) return
+    const message: OutgoingMessage = { what, connection: about, incidentId: incident.id, firings, at }
+    for (const stored of to) {
+      // Where an address is plays no part in sending.
+      this.courier.send({ ...stored, address: 'none' }, message)
+      if (what === 'resolved') this.sent.delete(sentKey(stored.id, incident.id))
+      else this.sent.add(sentKey(stored.id, incident.id))
+    }
+  }
+
+  private wasSent(notifierId: string, { incident }: IncidentMessage): boolean {
+    return this.sent.has(sentKey(notifierId, incident.id)) || this.options.records.wasSent(notifierId, incident.id)
+  }
+
+  private quietly(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.options.log.bug(error)
+    }
   }
 
   private record(delivery: Delivery): void {
@@ -181,6 +206,12 @@ export class Notifiers {
     for (const secret of secretsOf(address)) this.options.log.hide(secret)
   }
 }
+
+/** Messages get to it as it is, and as one of this kind. */
+const isReached = ({ enabled, address, kind }: Notifier, as: Notifier['kind']): boolean =>
+  enabled && address !== 'missing' && kind === as
+
+const sentKey = (notifierId: string, incidentId: string): string => `${notifierId} ${incidentId}`
 
 /** Beside the passwords of connections, whose ids hold no colon. */
 const secretId = (notifierId: string): string => `notifier:${notifierId}`
