@@ -77,6 +77,8 @@ export async function assemble(
   const { stored, secrets, settings } = files
   const { connections } = parts
   const changes = new ConnectionChanges({ clock, places, connections, log, stored, secrets })
+  // A keyring that asks its user must not hold up the start.
+  void parts.notifiers.announceUnreachable()
   await parts.outside.start()
   await connections.start()
 
@@ -201,7 +203,8 @@ function makeAlerts(
         .connections.views()
         .flatMap(({ id }) => rules.firingNow(id)),
     onShow: (connectionId, at) => parts().hub.publish({ kind: 'show', connectionId, at }),
-    onFailure: (error) => notices.add(error)
+    onFailure: (error) => notices.add(error),
+    onUnreachable: (error) => notices.add(error)
   })
   const alerts = new QueueAlerts({
     ...{ log, notifiers, observations, auditing, alerts: rules },

@@ -54,6 +54,7 @@ export const errorCodes = [
   'ALERTS_DAMAGED',
   'ALERTS_UNAVAILABLE',
   'DELIVERY_FAILED',
+  'ADDRESS_MISSING',
   'DISK_FULL',
   'BUG'
 ] as const

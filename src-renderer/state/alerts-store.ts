@@ -83,8 +83,10 @@ export const useAlertsStore = defineStore('alerts', () => {
   async function loadDeliveries(): Promise<void> {
     deliveries.value = await useClient().alerts.deliveries()
   }
+  /** One that messages reach only now may have been told of what fires. */
   async function saveNotifier(draft: NotifierDraft): Promise<void> {
     notifiers.value = await useClient().alerts.saveNotifier(draft)
+    await loadDeliveries()
   }
   async function removeNotifier(notifierId: string): Promise<void> {
     notifiers.value = await useClient().alerts.removeNotifier({ notifierId })

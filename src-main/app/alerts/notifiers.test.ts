@@ -55,7 +55,8 @@ async function notifiersOf(changes: { vault?: SecretVault | null } = {}): Promis
     connection: (id) => (id === 'gone' ? undefined : { id, name: 'orders', environment: 'production' }),
     firing: () => firing,
     onShow: () => undefined,
-    onFailure: (error) => failures.push(error)
+    onFailure: (error) => failures.push(error),
+    onUnreachable: (error) => failures.push(error)
   })
 }
 
@@ -101,7 +102,15 @@ describe('notifiers', () => {
 
   it('says that an address of an earlier session is missing', async () => {
     await (await notifiersOf()).save(draftOf())
-    expect(await (await notifiersOf()).list()).toMatchObject([{ address: 'missing' }])
+    await (await notifiersOf()).save(draftOf({ name: 'off', enabled: false }))
+    const next = await notifiersOf()
+    expect(await next.list()).toMatchObject([{ address: 'missing' }, { address: 'missing' }])
+    await next.announceUnreachable()
+    expect(failures).toMatchObject([{ code: 'ADDRESS_MISSING', kind: 'operational', details: { names: 'on call' } }])
+    const [{ id = '' } = {}] = await next.list()
+    await next.save(draftOf({ id }))
+    await next.announceUnreachable()
+    expect(failures).toHaveLength(1)
   })
 
   it('saves nothing without an address, with a bad one, a bad template, or for a vault that is not there', async () => {

@@ -37,6 +37,8 @@ export interface NotifiersOptions {
   readonly onShow: (connectionId: string, at: number) => void
   /** A message could not be delivered, and none to this notifier since it last could. */
   readonly onFailure: (error: AppError) => void
+  /** At the start: some of those that are on have no address any more, and are told of nothing. */
+  readonly onUnreachable: (error: AppError) => void
 }
 
 /** Who is told of alerts, and what became of it. Addresses are secrets: they enter here and never leave, but as a request. */
@@ -65,6 +67,16 @@ export class Notifiers {
 
   async list(): Promise<Notifier[]> {
     return Promise.all(this.options.records.notifiers().map((stored) => this.view(stored)))
+  }
+
+  /** Says of whom no address is known, as of those that were kept until Taskdeck ended. Never throws. */
+  async announceUnreachable(): Promise<void> {
+    try {
+      const unreachable = (await this.list()).filter(({ enabled, address }) => enabled && address === 'missing')
+      if (unreachable.length > 0) this.options.onUnreachable(addressesMissing(unreachable.map(({ name }) => name)))
+    } catch (error) {
+      this.options.log.bug(error)
+    }
   }
 
   /** Whom messages reach only from now on is told of what fires. Throws INVALID_INPUT, LIMIT_REACHED, NOT_FOUND, VAULT_UNAVAILABLE, and what the two files throw; then nothing changed. */
@@ -226,3 +238,9 @@ const deliveryFailed = (name: string, answer: string): AppError =>
   new AppError('DELIVERY_FAILED', 'operational', `${name} could not be told of an alert. ${answer}`, {
     details: { name, answer }
   })
+
+function addressesMissing(all: readonly string[]): AppError {
+  const names = all.join(', ')
+  const message = `No address is known (any more) for ${names}: enter it again under Alerts > Notifiers.`
+  return new AppError('ADDRESS_MISSING', 'operational', message, { details: { names } })
+}

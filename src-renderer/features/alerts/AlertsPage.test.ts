@@ -1,5 +1,6 @@
 import { flushPromises } from '@vue/test-utils'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { useAlertsStore } from '@/state/alerts-store.ts'
 import { dispatch } from '@/state/feed.ts'
 import { problemError } from '@/testing/fake-client.ts'
 import { mountPage, type MountedPage } from '@/testing/mount-page.ts'
@@ -214,6 +215,23 @@ describe('AlertsPage', () => {
     await page.wrapper.find('.bar.warn button').trigger('click')
     await flushPromises()
     expect(page.wrapper.find('.notifiers').text()).toContain('last message failed')
+  })
+
+  it('says that a notifier is told of nothing while its address is not known, and leads to where it is entered', async () => {
+    await open('failing', '?rule=failureRate')
+    expect(page.wrapper.find('.tell').text()).not.toContain('address needed')
+    const journal = { name: 'journal', kind: 'webhook', format: 'json', template: '', enabled: true } as const
+    await useAlertsStore().saveNotifier({ ...journal, id: 'journal', address: null, keepAddress: 'session' })
+    await flushPromises()
+    expect(page.wrapper.find('.tell').text()).toContain('journal (address needed)')
+    const bar = page.wrapper.findAll('.bar').find((one) => one.text().includes('journal is told of nothing'))!
+    await bar.find('button').trigger('click')
+    await flushPromises()
+    expect(query()['notifier']).toBe('journal')
+    expect(bar.exists()).toBe(true)
+    await useAlertsStore().saveNotifier({ ...journal, id: 'journal', address: 'https://a.example/x' })
+    await flushPromises()
+    expect(text()).not.toContain('is told of nothing')
   })
 
   it('moves with an event, and asks for values that no event brings', async () => {

@@ -69,3 +69,6 @@ export function draftOfForm(form: NotifierForm): NotifierDraft {
     address: isWebhook && address !== '' ? address : null
   }
 }
+
+/** It is on, and nothing can be sent to it: its address was kept until Taskdeck ended, or cannot be read. */
+export const isUnreachable = ({ enabled, address }: Notifier): boolean => enabled && address === 'missing'

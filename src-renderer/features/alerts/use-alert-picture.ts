@@ -1,7 +1,7 @@
 import { computed, shallowRef, watch, type ComputedRef, type Ref, type ShallowRef } from 'vue'
 import { useI18n } from 'vue-i18n'
 import { useRouter } from 'vue-router'
-import type { AlertState, Delivery, Incident, Problem } from '@contract'
+import type { AlertState, Delivery, Incident, Notifier, Problem } from '@contract'
 import { useAlertsStore } from '@/state/alerts-store.ts'
 import { useAppStore } from '@/state/app-store.ts'
 import { useMetricsStore } from '@/state/metrics-store.ts'
@@ -9,6 +9,7 @@ import { useIncidents } from '@/state/use-incidents.ts'
 import { useNow } from '@/shared/format/use-now.ts'
 import { toProblem } from '@/transport/problem.ts'
 import { bentScale, type BentScale, type SpanName } from './bent-scale.ts'
+import { isUnreachable } from './notifier-draft.ts'
 import { lanesOf, type Lane } from './lanes.ts'
 import { countsOf, openIncidentOf, ruleRows, type RuleRow } from './rule-status.ts'
 import { timelineOf, type TimelineEvent } from './timeline.ts'
@@ -40,6 +41,8 @@ export interface AlertPicture {
   readonly scale: ComputedRef<BentScale>
   readonly lanes: ComputedRef<Lane[]>
   readonly events: ComputedRef<TimelineEvent[]>
+  /** Notifiers that are on and whose address is not known (any more). */
+  readonly unreachable: ComputedRef<Notifier[]>
   /** Of the last day: those whose notifier has delivered nothing since. */
   readonly failedDeliveries: ComputedRef<Delivery[]>
   readonly deliveriesOf: (incidentId: string) => Delivery[]
@@ -171,6 +174,7 @@ export function useAlertPicture(
       lanesOf(found.incidents.value, { from: scale.value.from, to: scale.value.to, silences: silences.value })
     ),
     events: computed(() => timelineOf(found.incidents.value, mine.value)),
+    unreachable: computed(() => (alerts.notifiers ?? []).filter(isUnreachable)),
     failedDeliveries,
     deliveriesOf: (incidentId) => mine.value.filter((one) => one.incidentId === incidentId),
     notifierName: (notifierId) => alerts.notifiers?.find((one) => one.id === notifierId)?.name ?? notifierId,
