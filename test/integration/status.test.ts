@@ -97,6 +97,7 @@ describe('taskdeck status beside a running app', () => {
     ])
     expect(unknown).toMatchObject({ code: 2, stdout: '' })
     expect(unknown.stderr).toContain('There is no connection "Orders". There are: "Local queue", "Away".')
+    expect(unknown.stderr).toContain(`This is the data folder ${dataDir}; --data DIR names another.`)
     expect(several.code).toBe(2)
     expect(several.stderr).toContain('Give --connection NAME, one of "Local queue", "Away".')
     expect(away.code).toBe(2)

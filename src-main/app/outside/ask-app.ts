@@ -38,7 +38,8 @@ function parse(text: string): StatusReport {
   const refused = refusal.safeParse(json)
   if (refused.success) {
     const { code, message } = refused.data.error
-    throw code === 'BUG' ? lost(message) : new AppError('INVALID_INPUT', 'user', message)
+    if (code === 'BUG') throw lost(message)
+    throw new AppError(code === 'NOT_FOUND' ? code : 'INVALID_INPUT', 'user', message)
   }
   const report = statusReport.safeParse(json)
   if (report.success) return report.data

@@ -13,9 +13,9 @@ Says how a queue is, and ends with 0: all well, or a warning, 1: something is wr
   --url URL           a queue that the app does not know: mysql://user:password@host:port/database or sqlite:PATH. Better in the
                       environment as TASKDECK_CONNECTION: other users of this machine can read command lines.
   --profile FILE      look at a table that is not Taskdeck's, in MySQL or MariaDB, as this profile describes it (docs/foreign-tables.md)
-  --data DIR          the app's folder, as given to npm start
+  --data DIR          the app's folder, as given to npm start --data: without it the app of the usual folder is meant
   --timeout SECONDS   1 to 120 (default 20)
-  --json              one JSON object on stdout
+  --json              one JSON object on stdout; a script runs npm run -s status, as npm writes lines of its own without -s
   --help
 
 A running app is asked for what it sees. When none runs, and always with --profile, the command looks by itself, with the app's settings;

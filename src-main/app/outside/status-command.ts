@@ -44,7 +44,21 @@ export async function runStatus(command: StatusCommand): Promise<StatusOutcome> 
   }
 }
 
-async function reportFor({ target, profile, dataDir }: StatusArguments, command: StatusCommand): Promise<StatusReport> {
+async function reportFor(given: StatusArguments, command: StatusCommand): Promise<StatusReport> {
+  try {
+    return await lookFor(given, command)
+  } catch (error) {
+    throw error instanceof AppError && error.code === 'NOT_FOUND' ? notFoundIn(given.dataDir, error) : error
+  }
+}
+
+/** Whoever started the app with a folder of its own may have forgotten it here. */
+const notFoundIn = (dataDir: string, cause: AppError): AppError =>
+  new AppError('NOT_FOUND', 'user', `${cause.message} This is the data folder ${dataDir}; --data DIR names another.`, {
+    cause
+  })
+
+async function lookFor({ target, profile, dataDir }: StatusArguments, command: StatusCommand): Promise<StatusReport> {
   const { clock, platform, env, places, version } = command
   const options: LookOptions = {
     dataDir,
