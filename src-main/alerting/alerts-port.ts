@@ -33,6 +33,18 @@ export interface Observation {
   readonly points: readonly Point[]
 }
 
+/** A type and its own value of a signal, in the signal's unit. */
+export interface WorstType {
+  readonly type: string
+  readonly value: number
+}
+
+/** A firing as somebody is told of it. */
+export interface ToldFiring extends Firing {
+  /** Of a rule for the whole queue that fires now: the type that makes it so, by the newest reading; null where none is known. */
+  readonly worst: WorstType | null
+}
+
 /** What somebody is to be told. None is sent under a silence, nor a repetition once the incident is acknowledged. */
 export interface IncidentMessage {
   /** `resolved`: the whole incident, of which somebody was told. */
@@ -43,7 +55,7 @@ export interface IncidentMessage {
   /** As it stands after the change; all of its firings, those under a silence too. */
   readonly incident: Incident
   /** What the message is about: those that fired now, that still fire, or that the incident was made of. Never empty. */
-  readonly firings: readonly Firing[]
+  readonly firings: readonly ToldFiring[]
 }
 
 /** `unknown`: there is no figure now, or the rule is switched off. */

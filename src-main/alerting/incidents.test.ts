@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { groupMs } from '../kernel/index.ts'
-import { AlertBench, high, low, oldestRule, poolRule, tickMs } from './alerts.fixture.ts'
+import { AlertBench, high, low, oldestRule, points, poolRule, tickMs } from './alerts.fixture.ts'
 
 const minute = 60_000
 
@@ -99,6 +99,31 @@ describe('incidents', () => {
     expect(bench.told()).toEqual(['fired oldestMs'])
     bench.read(high)
     expect(bench.told()).toEqual(['fired oldestMs', 'repeated oldestMs'])
+  })
+
+  it('name the type that makes a figure of the whole queue so, as long as that is known', () => {
+    const observe = (oldestMs: number): void => {
+      bench.clock.pass(tickMs)
+      const read = [...points({ oldestMs }), ...points({ oldestMs }, 'mail'), ...points({ oldestMs: 1 }, 'sms')]
+      bench.alerts.observe({ connectionId: 'local', at: bench.clock.now(), points: read })
+    }
+    bench.addRule({ forMs: 0, clearForMs: 0 })
+    bench.addRule({ forMs: 0, clearForMs: 0, type: 'mail' })
+    observe(200)
+    const worst = (): unknown => bench.messages.at(-1)?.firings.map((one) => [one.type, one.worst])
+    const mail = { type: 'mail', value: 200 }
+    expect(worst()).toEqual([
+      ['', mail],
+      ['mail', null]
+    ])
+    expect(bench.alerts.firingNow('local')[0]?.firings[0]?.worst).toEqual(mail)
+    bench.alerts.unwatch('local')
+    expect(bench.alerts.firingNow('local')[0]?.firings[0]?.worst).toBeNull()
+    observe(1)
+    expect(worst()).toEqual([
+      ['', null],
+      ['mail', null]
+    ])
   })
 
   it('are told to somebody new with all that fires, but for what is silenced, in hand or over', () => {

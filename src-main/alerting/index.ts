@@ -12,5 +12,6 @@ export type {
   PreviewHistory,
   RulePreview,
   RuleState,
-  StoredNotifier
+  StoredNotifier,
+  ToldFiring
 } from './alerts-port.ts'

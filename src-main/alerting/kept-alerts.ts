@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { pause, toAppError, type AlertRule, type AlertRuleDraft } from '../kernel/index.ts'
-import type { Clock, Incident, Silence } from '../kernel/index.ts'
+import type { Clock, Incident, Point, Silence } from '../kernel/index.ts'
 import { requireRoom, unknownId } from './alert-faults.ts'
 import type { AlertStore, StoredConnection, StoredRule } from './alert-store.ts'
 import type { Alerts, AlertsOptions, AlertState, IncidentMessage, NotifierRecords, Observation } from './alerts-port.ts'
@@ -14,7 +14,8 @@ import { requireRule, requireSameSignal } from './rule-input.ts'
 import { staleMs } from './rule-machine.ts'
 import { Silences } from './silences.ts'
 import { stateOf } from './state.ts'
-import { messageOf, newcomerTelling } from './telling.ts'
+import { messageOf, newcomerTelling, type Told } from './telling.ts'
+import { worstTypes } from './worst-type.ts'
 
 /** Between two looks at what happens without a reading. */
 const roundMs = 5_000
@@ -31,6 +32,8 @@ interface Watched {
   blindMs: number
   /** A reading came in this run. */
   isRead: boolean
+  /** Of the newest reading. */
+  points: readonly Point[]
   /** The readings' clock less ours. */
   skewMs: number
   savedAt: number
@@ -94,6 +97,7 @@ export class KeptAlerts implements Alerts {
   moved(connectionId: string): void {
     if (this.isClosed) return
     const watched = this.connection(connectionId)
+    watched.points = []
     this.follow(watched, watched.alerts.endAll(this.readingTime(watched), this.circumstances(watched)))
   }
 
@@ -104,6 +108,7 @@ export class KeptAlerts implements Alerts {
     watched.skewMs = at - now
     watched.isWatched = true
     watched.isRead = true
+    watched.points = points
     watched.blindMs = 0
     this.follow(watched, watched.alerts.observe(Math.round(at), points, this.circumstances(watched)))
     if (Math.abs(now - watched.savedAt) < saveEveryMs) return
@@ -168,7 +173,7 @@ export class KeptAlerts implements Alerts {
     const watched = this.connection(connectionId)
     const { isSilenced } = this.circumstances(watched)
     const told = watched.alerts.open.flatMap((incident) => newcomerTelling(incident, isSilenced) ?? [])
-    return told.map((one) => messageOf(one, this.readingTime(watched)))
+    return this.messages(watched, told)
   }
 
   acknowledge(connectionId: string, incidentId: string, { by, note }: { by: string; note: string }): void {
@@ -252,8 +257,14 @@ export class KeptAlerts implements Alerts {
   private follow(watched: Watched, outcome: Outcome): void {
     const { connectionId } = watched.alerts
     this.save(watched, outcome)
-    for (const told of outcome.told) this.options.onMessage(messageOf(told, this.readingTime(watched)))
+    for (const message of this.messages(watched, outcome.told)) this.options.onMessage(message)
     if (outcome.changed) this.options.onChange(connectionId)
+  }
+
+  private messages(watched: Watched, told: readonly Told[]): IncidentMessage[] {
+    if (told.length === 0) return []
+    const worstOf = worstTypes(isFresh(watched) ? watched.points : [])
+    return told.map((one) => messageOf(one, { at: this.readingTime(watched), worstOf }))
   }
 
   private save({ alerts }: Watched, { incidents, memories }: Pick<Outcome, 'incidents' | 'memories'>): void {
@@ -280,7 +291,7 @@ export class KeptAlerts implements Alerts {
     const none: StoredConnection = { rules: [], pending: new Map(), incidents: [] }
     const stored = this.file.readOr(none, () => this.store.connection(connectionId))
     const alerts = new ConnectionAlerts(connectionId, stored)
-    const watched = { alerts, isWatched: false, blindMs: 0, isRead: false, skewMs: 0, savedAt: 0 }
+    const watched = { alerts, isWatched: false, blindMs: 0, isRead: false, points: [], skewMs: 0, savedAt: 0 }
     this.connections.set(connectionId, watched)
     this.follow(watched, alerts.endOrphans(this.readingTime(watched), this.circumstances(watched)))
     return watched

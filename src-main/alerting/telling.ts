@@ -1,4 +1,5 @@
-import type { IncidentMessage } from './alerts-port.ts'
+import type { AlertSignal } from '../kernel/index.ts'
+import type { IncidentMessage, WorstType } from './alerts-port.ts'
 import { firingView, incidentView, isOpen, withChanges, type KeptFiring, type KeptIncident } from './incidents.ts'
 
 /** What decides whether somebody is told, beside the incident itself. */
@@ -53,11 +54,17 @@ export function newcomerTelling(incident: KeptIncident, isSilenced: TellingRules
   return firings.length > 0 ? { what: 'fired', incident, firings } : undefined
 }
 
-/** `at` is now, by the readings' clock. */
-export const messageOf = ({ what, incident, firings }: Told, at: number): IncidentMessage => ({
+/** `at` is now, by the readings' clock; `worstOf` by what is known now. */
+export const messageOf = (
+  { what, incident, firings }: Told,
+  { at, worstOf }: { readonly at: number; readonly worstOf: (signal: AlertSignal) => WorstType | null }
+): IncidentMessage => ({
   ...{ what, at, connectionId: incident.connectionId },
   incident: incidentView(incident),
-  firings: firings.map(firingView)
+  firings: firings.map((firing) => ({
+    ...firingView(firing),
+    worst: firing.type === '' && isOpen(firing) ? worstOf(firing.signal) : null
+  }))
 })
 
 function resolvedTelling(incident: KeptIncident, { isSilenced }: TellingRules): Told | undefined {

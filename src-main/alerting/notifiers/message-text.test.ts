@@ -15,6 +15,20 @@ describe('text of a message', () => {
     })
   })
 
+  it('says which type makes a figure of the whole queue so', () => {
+    const firing = firingOf({
+      signal: 'failureRate',
+      value: 0.136,
+      above: 0.1,
+      worst: { type: 'pdf\ninvoice', value: 0.4 }
+    })
+    const [en, zh] = (['en', 'zh-CN'] as const).map((language) =>
+      messageText(messageOf({ firings: [firing] }), language)
+    )
+    expect(en?.body).toContain('minutes: 13.6 %, above 10 % · worst type pdf invoice: 40 % · since 2026-11-30')
+    expect(zh?.body).toContain('超过 10 % · 最严重的类型 pdf invoice：40 % · 开始于')
+  })
+
   it('says of one that is over how long it took and how bad it was', () => {
     const over = firingOf({ resolvedAt: since + 1_200_000, value: 0, type: 'mail' })
     const text = messageText(messageOf({ what: 'resolved', firings: [over] }), 'en')

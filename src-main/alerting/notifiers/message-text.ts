@@ -1,4 +1,5 @@
-import { shareSignals, type AlertSignal, type Firing } from '../../kernel/index.ts'
+import { shareSignals, type AlertSignal } from '../../kernel/index.ts'
+import type { ToldFiring } from '../alerts-port.ts'
 import type { OutgoingMessage, Language } from './outgoing-message.ts'
 import { fill, phrasesOf, type Phrases } from './phrases.ts'
 
@@ -27,18 +28,20 @@ export function messageText(message: OutgoingMessage, language: Language): Messa
   return { title, body: [...lines, ...connectionLine(message, phrases)].join('\n') }
 }
 
-const subjectOf = ({ signal, type }: Firing, phrases: Phrases): string =>
+const subjectOf = ({ signal, type }: ToldFiring, phrases: Phrases): string =>
   phrases.signals[signal] + (type === '' ? '' : fill(phrases.ofType, { type: plainName(type) }))
 
-function lineOf(firing: Firing, phrases: Phrases): string {
-  const { signal: name, value, above, since, resolvedAt, peak } = firing
+function lineOf(firing: ToldFiring, phrases: Phrases): string {
+  const { signal: name, value, above, since, resolvedAt, peak, worst } = firing
   const signal = subjectOf(firing, phrases)
   if (resolvedAt !== null) {
     const duration = durationText(resolvedAt - since, phrases)
     return fill(phrases.lasted, { signal, duration, peak: valueText(name, peak, phrases) })
   }
   const now = { signal, value: valueText(name, value, phrases), above: valueText(name, above, phrases) }
-  return `${fill(phrases.above, now)} · ${fill(phrases.since, { time: timeText(since) })}`
+  const by = worst && { type: plainName(worst.type), value: valueText(name, worst.value, phrases) }
+  const parts = [fill(phrases.above, now), ...(by ? [fill(phrases.worst, by)] : [])]
+  return [...parts, fill(phrases.since, { time: timeText(since) })].join(' · ')
 }
 
 function connectionLine({ connection }: OutgoingMessage, phrases: Phrases): string[] {

@@ -1,9 +1,10 @@
-import type { Firing, Notifier } from '../../kernel/index.ts'
+import type { Notifier } from '../../kernel/index.ts'
+import type { ToldFiring } from '../alerts-port.ts'
 import type { OutgoingMessage } from './outgoing-message.ts'
 
 export const since = Date.UTC(2026, 10, 30, 1, 50)
 
-export const firingOf = (changes: Partial<Firing> = {}): Firing => ({
+export const firingOf = (changes: Partial<ToldFiring> = {}): ToldFiring => ({
   id: 'f1',
   ruleId: 'r1',
   signal: 'oldestMs',
@@ -15,6 +16,7 @@ export const firingOf = (changes: Partial<Firing> = {}): Firing => ({
   peak: 500_000,
   value: 420_000,
   silenced: false,
+  worst: null,
   ...changes
 })
 

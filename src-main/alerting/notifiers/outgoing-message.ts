@@ -1,4 +1,5 @@
-import type { Delivery, Firing } from '../../kernel/index.ts'
+import type { Delivery } from '../../kernel/index.ts'
+import type { ToldFiring } from '../alerts-port.ts'
 
 /** The languages that messages are written in. */
 export type Language = 'en' | 'zh-CN'
@@ -16,7 +17,7 @@ export interface OutgoingMessage {
   readonly connection: MessageConnection | null
   readonly incidentId: string | null
   /** What it is about, the first one first; empty for a test. */
-  readonly firings: readonly Firing[]
+  readonly firings: readonly ToldFiring[]
   /** ms since the epoch: the reading's clock, the app's for a test. */
   readonly at: number
 }

@@ -34,6 +34,7 @@ export interface Phrases {
   readonly testBody: string
   readonly more: string
   readonly above: string
+  readonly worst: string
   readonly since: string
   readonly lasted: string
   readonly connection: string
@@ -79,6 +80,7 @@ const en: Phrases = {
   testBody: 'This notifier works. Nothing is wrong.',
   more: ' and {n} more',
   above: '{signal}: {value}, above {above}',
+  worst: 'worst type {type}: {value}',
   since: 'since {time}',
   lasted: '{signal}: over after {duration}, worst {peak}',
   connection: 'Connection: {name} ({environment})'
@@ -124,6 +126,7 @@ const zh: Phrases = {
   testBody: '此通知方式可用，没有发生任何问题。',
   more: '，另有 {n} 项',
   above: '{signal}：{value}，超过 {above}',
+  worst: '最严重的类型 {type}：{value}',
   since: '开始于 {time}',
   lasted: '{signal}：持续 {duration} 后恢复，最差 {peak}',
   connection: '连接：{name}（{environment}）'

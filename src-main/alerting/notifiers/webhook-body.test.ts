@@ -21,6 +21,20 @@ describe('body of a webhook', () => {
     })
   })
 
+  it('names the worst type in JSON and templates, and that there is none', () => {
+    const worst = { type: 'pdf.invoice', value: 0.4 }
+    const template = '{"worst": "{{worstType}}", "v": {{worstValue}}}'
+    const bodies = [worst, null].map((one) => {
+      const message = messageOf({ firings: [firingOf({ worst: one })] })
+      const own = JSON.parse(webhookBody('json', contentOf(message))) as { firings: { worst: unknown }[] }
+      return [own.firings[0]?.worst, JSON.parse(webhookBody('json', contentOf(message, template))) as unknown]
+    })
+    expect(bodies).toEqual([
+      [worst, { worst: 'pdf.invoice', v: 0.4 }],
+      [null, { worst: '', v: null }]
+    ])
+  })
+
   it('is what the user’s template makes of it', () => {
     const template = '{"msg": "{{title}}", "v": {{value}}, "at": "{{since}}", "n": {{count}}}'
     expect(JSON.parse(webhookBody('json', contentOf(messageOf(), template)))).toEqual({

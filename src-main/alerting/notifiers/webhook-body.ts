@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { Firing, WebhookFormat } from '../../kernel/index.ts'
+import type { WebhookFormat } from '../../kernel/index.ts'
+import type { ToldFiring } from '../alerts-port.ts'
 import type { OutgoingMessage } from './outgoing-message.ts'
 import { fillTemplate, type TemplateValues } from './json-template.ts'
 import type { MessageText } from './message-text.ts'
@@ -86,6 +87,8 @@ function templateValues({ message, text }: Omit<WebhookContent, 'template'>): Te
     value: first?.value ?? null,
     peak: first?.peak ?? null,
     above: first?.above ?? null,
+    worstType: first?.worst?.type ?? '',
+    worstValue: first?.worst?.value ?? null,
     since: isoTime(first?.since ?? null),
     firedAt: isoTime(first?.firedAt ?? null),
     resolvedAt: isoTime(first?.resolvedAt ?? null),
@@ -108,8 +111,8 @@ function ownJson({ message, text }: WebhookContent): string {
   })
 }
 
-const jsonFiring = ({ id, ruleId, signal, type, above, value, peak, ...times }: Firing): object => ({
-  ...{ id, ruleId, signal, type, above, value, peak },
+const jsonFiring = ({ id, ruleId, signal, type, above, value, peak, worst, ...times }: ToldFiring): object => ({
+  ...{ id, ruleId, signal, type, above, value, peak, worst },
   since: isoTime(times.since),
   firedAt: isoTime(times.firedAt),
   resolvedAt: isoTime(times.resolvedAt)
