@@ -115,6 +115,20 @@ describe('the capacity page', () => {
     expect(opened.wrapper.text()).toContain('At least this many tasks wait')
   })
 
+  it('is not green, and promises nothing, while no worker takes a type', async () => {
+    const opened = await open('', (reading) => ({
+      ...reading,
+      depth: reading.depth.filter(({ type, state }) => type !== 'mail.send' || state === 'QUEUED'),
+      oldest: [{ type: 'mail.send', taskId: '1', ageMs: 468_000 }],
+      flow: reading.flow.map((one) => (one.type === 'mail.send' ? { ...one, finished1m: 0, ended5m: 0 } : one))
+    }))
+    expect(sentence(opened)).toMatch(/^mail\.send \d+ tasks wait and none of them is taken, though slots are free/)
+    expect(opened.wrapper.find('.sentence.warn').exists()).toBe(true)
+    expect(numbers(opened)[2]).toBe('–')
+    expect(opened.wrapper.text()).not.toContain('fewer than now')
+    expect(opened.wrapper.find('tbody tr.is-hot').text()).toContain('not taken')
+  })
+
   it('says that nothing is done without workers', async () => {
     const opened = await open('', (reading) => ({ ...reading, workers: [] }))
     expect(sentence(opened)).toContain('No worker takes tasks')

@@ -1,6 +1,8 @@
-import { workerAliveMs, type QueueReading, type TypeFlow, type WorkerRow } from '@contract'
+import type { QueueReading, TypeFlow } from '@contract'
+import { takingWorkers } from '@/shared/takes-tasks.ts'
 import { valuesOf, type SeriesRing } from '@/state/series-ring.ts'
 import type { CapacityInputs } from './model.ts'
+import { untakenTypes, type UntakenType } from './untaken.ts'
 
 /** How a mean duration was got: slots in use by Little's law, or a usual shape laid through the percentiles. */
 export type DurationSource = 'measured' | 'estimated' | 'unknown'
@@ -27,6 +29,8 @@ export interface Load {
 export interface LiveNumbers {
   readonly load: Load
   readonly inputs: CapacityInputs
+  /** While there are any, nothing is forecast: more workers of the same kind would not take them. */
+  readonly untaken: readonly UntakenType[]
 }
 
 /** While tasks wait, a worker claims again at once; freed slots gather for so long. */
@@ -37,22 +41,19 @@ const shortestMs = 240_000
 const fewestSamples = 10
 const fewestAttempts = 20
 
-/** Workers that take new tasks. */
-export function takingWorkers({ at, workers }: QueueReading): WorkerRow[] {
-  return workers.filter(({ status, lastHeartbeatAt }) => status === 'running' && at - lastHeartbeatAt < workerAliveMs)
-}
-
 /** `type` null is all types together; one type has what the others leave of the workers. */
 export function liveNumbers(reading: QueueReading, ring: SeriesRing | null, type: string | null): LiveNumbers {
   const load = loadOf(reading, ring, type)
   const workers = takingWorkers(reading)
   const slots = meanOf(workers.map((worker) => worker.slots))
   const claimMs = meanOf(workers.flatMap(({ claimP50Ms }) => claimP50Ms ?? []))
-  const { arrivals, attempts, durationMs, waiting } = load
+  const untaken = untakenTypes(reading).filter((one) => isOf(one, type))
+  const { arrivals, attempts, durationMs } = load
   return {
-    load,
+    ...{ load, untaken },
     inputs: {
-      ...{ slots, arrivals, attempts, durationMs, waiting },
+      ...{ slots, arrivals, attempts, durationMs },
+      waiting: untaken.length > 0 ? null : load.waiting,
       workers: workers.length,
       // A claim never asks for more than the free slots.
       batch: slots,
@@ -181,11 +182,13 @@ export function typesOf({ depth, flow }: QueueReading): string[] {
 /** One row of the table by type. */
 export interface TypeLoad extends Load {
   readonly type: string
+  readonly isUntaken: boolean
 }
 
 /** The types that need the most slots first; those of which nothing can be said last. */
 export function typeLoads(reading: QueueReading, ring: SeriesRing | null): TypeLoad[] {
+  const untaken = new Set(untakenTypes(reading).map(({ type }) => type))
   return typesOf(reading)
-    .map((type) => ({ type, ...loadOf(reading, ring, type) }))
+    .map((type) => ({ type, isUntaken: untaken.has(type), ...loadOf(reading, ring, type) }))
     .sort((a, b) => (b.needed ?? -1) - (a.needed ?? -1) || (a.type < b.type ? -1 : 1))
 }

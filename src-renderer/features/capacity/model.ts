@@ -17,7 +17,7 @@ export interface CapacityInputs {
   readonly arrivals: number | null
   /** Attempts that a task takes until it has ended. 1 without retries. */
   readonly attempts: number | null
-  /** Tasks that wait. */
+  /** Tasks that wait for these workers; null also while workers leave some of them, and then no wait follows either. */
   readonly waiting: number | null
   /** Slots, and attempts a second, that other types take of the same workers; 0 when all types are meant. */
   readonly taken: { readonly slots: number | null; readonly rate: number | null }
@@ -98,11 +98,12 @@ const mostSlots = 100_000
  * durations that vary as by chance. null when something is unknown; Infinity when the queue grows.
  */
 export function waitOf(inputs: CapacityInputs, share = 0.95): number | null {
-  const { durationMs, claimMs, arrivals, attempts } = inputs
+  const { durationMs, claimMs, arrivals, attempts, waiting } = inputs
   const servers = freeSlots(inputs)
   const { use } = capacityOf(inputs)
   const load = product(arrivals, attempts, durationMs)
-  if (use === null || servers === null || load === null || durationMs === null || claimMs === null) return null
+  if (use === null || servers === null || load === null || durationMs === null || claimMs === null || waiting === null)
+    return null
   if (use >= 1) return Number.POSITIVE_INFINITY
   const whole = Math.min(mostSlots, Math.floor(servers))
   const erlangs = load / 1000

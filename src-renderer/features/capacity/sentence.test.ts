@@ -25,4 +25,15 @@ it.each<[string, Partial<CapacityInputs>, object]>([
   ['no attempt has ended', { durationMs: null }, { kind: 'unknown', missing: 'duration' }],
   ['no claim was made', { claimMs: null }, { kind: 'unknown', missing: 'claims' }],
   ['other types are unknown', { taken: { slots: null, rate: 0 } }, { kind: 'unknown', missing: 'others' }]
-])('says when %s', (_, change, expected) => expect(decideSentence({ ...usual, ...change })).toMatchObject(expected))
+])('says when %s', (_, change, expected) => expect(decideSentence({ ...usual, ...change }, [])).toMatchObject(expected))
+
+it('names the type that no worker takes before it says that there is room', () => {
+  const untaken = [
+    { type: 'mail.send', waiting: 315 },
+    { type: 'sms.send', waiting: 2 }
+  ]
+  expect(decideSentence({ ...usual, waiting: null }, untaken)).toEqual({
+    ...{ kind: 'untaken', type: 'mail.send', waiting: 315, others: 1 }
+  })
+  expect(decideSentence({ ...usual, workers: 0 }, untaken)).toMatchObject({ kind: 'noWorkers' })
+})
