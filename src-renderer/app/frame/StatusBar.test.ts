@@ -47,7 +47,7 @@ it('names what is held back and why, with the index that would help', async () =
     { probe: 'workers', reason: 'rights', index: null }
   ]
   const text = await show({ at: 10_000, limits })
-  expect(text).toContain('held back: throughput in (would read too much), workers (no right to read)')
+  expect(text).toContain('held back: In /min (would read too much), Workers (no right to read)')
   expect(page.wrapper.find('.held').attributes('title')).toContain(`\n${index};`)
 })
 

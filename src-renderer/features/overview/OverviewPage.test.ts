@@ -55,7 +55,7 @@ describe('OverviewPage', () => {
       expect(page.wrapper.findAll('.tile').at(-1)?.classes()).toContain('plain')
       expect(page.wrapper.findAll('.panel')).toHaveLength(4)
       expect(page.wrapper.find('thead').text()).not.toMatch(/Retried|p95/)
-      expect(text()).toContain('4 figures not known')
+      expect(text()).toContain('4 not known')
       expect(page.wrapper.find('.sentence').text()).toMatch(
         /of its tasks that ended in the last 5 min failed\.(?!.*tried again)/
       )
@@ -272,7 +272,7 @@ describe('OverviewPage', () => {
     expect(values[0]).toBe('50,000+')
     expect(values[3]).toBe('–')
     expect(page.wrapper.find('.tile').attributes('title')).toContain(index)
-    expect(text()).toContain('2 figures bounded')
+    expect(text()).toContain('2 held back')
     expect(text()).not.toContain('No worker is alive')
     const row = page.wrapper.findAll('.types tbody tr').find((one) => one.text().includes('webhook.deliver'))!
     expect(row.findAll('td')[1]!.text()).toBe('–')

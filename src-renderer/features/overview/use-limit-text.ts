@@ -1,12 +1,14 @@
 import { computed, type ComputedRef, type Ref } from 'vue'
 import { useI18n } from 'vue-i18n'
 import type { ProbeLimit, ProbeName, QueueReading } from '@contract'
+import { useFigureName } from '@/shared/figures/figure-name.ts'
 import { useUnknownText } from '@/shared/figures/unknown-text.ts'
-import { hasText } from '@/shared/i18n/i18n.ts'
 
 export interface ShownLimit {
   readonly key: string
   readonly figure: string
+  /** The table never says it, however it is asked. */
+  readonly isUntold: boolean
   readonly reason: string
   /** The index that would make it exact, as SQL; null when an index is not what is missing. */
   readonly index: string | null
@@ -21,15 +23,15 @@ export function useLimitText(reading: Readonly<Ref<QueueReading | null>>): {
   unknownText: (probe: ProbeName) => string
 } {
   const { t } = useI18n()
+  const figureName = useFigureName()
   const { whyText, unknownText } = useUnknownText()
 
   function shown({ probe, reason, index }: ProbeLimit): ShownLimit {
-    const known = hasText(`overview.limit.figure.${probe}`)
-    const figure = known ? t(`overview.limit.figure.${probe}`) : probe
     const said = reason === 'schema' ? whyText(probe) : ''
     return {
       key: `${probe} ${reason} ${index ?? ''}`,
-      figure,
+      figure: figureName(probe),
+      isUntold: reason === 'schema',
       reason: said || t(`overview.limit.reason.${reason}`),
       index
     }

@@ -82,6 +82,22 @@ describe('the page of a type', () => {
     expect(asked()).toEqual([{ connectionId: 'clinic-main', type: 'import.medical', fromMsAgo: 900_000 }])
   })
 
+  it('says that no attempt ended, and not that all ended well', async () => {
+    now = start
+    page = await mountPage(
+      TypePage,
+      makeScene('healthy', start),
+      '/c/clinic-main/types/mail.send',
+      () => now,
+      (app) => {
+        const none = { at: start, ended: [], allEnded: true, running: [], allRunning: true, limits: [] }
+        app.client.workers.lanes = (() => Promise.resolve(none)) as never
+      }
+    )
+    expect(text()).toContain('No attempt ended in the last 15 min.')
+    expect(text()).not.toContain('ended well')
+  })
+
   it('moves with readings, and looks at the attempts again only now and then', async () => {
     await open('failing')
     const before = text()
