@@ -122,12 +122,12 @@ describe('AlertsPage', () => {
 
   it('makes a rule for one type and opens it', async () => {
     await open('failing', '?rule=new')
-    expect(text()).toContain('Would not have fired in the last 7 days')
+    expect(text()).toContain('type the name of one that is not in the list')
     await button('Create rule').trigger('click')
     await flushPromises()
     expect(callsOf('alerts.saveRule')[0]).toMatchObject({
       ruleId: null,
-      rule: { signal: 'oldestMs', type: 'ai.summarize' }
+      rule: { signal: 'oldestMs', type: 'import.medical' }
     })
     expect(query()['rule']).toMatch(/^rule-/)
   })
@@ -144,6 +144,8 @@ describe('AlertsPage', () => {
   it('acknowledges with a note by key, and says who has it', async () => {
     await open('failing', '?rule=failureRate')
     await press('a')
+    const named = [...document.querySelectorAll('[role=dialog] .firing li')].map((one) => one.textContent)
+    expect(named).toEqual(expect.arrayContaining(['Failure rate', 'Oldest waiting']))
     await submit({ Note: 'lab gateway is down' })
     expect(callsOf('alerts.acknowledge')).toEqual([
       { connectionId: 'clinic-main', incidentId: 'now', note: 'lab gateway is down' }
@@ -165,6 +167,10 @@ describe('AlertsPage', () => {
       { connectionId: 'clinic-main', ruleId: 'oldestMs', durationMs: 3_600_000, reason: 'planned' }
     ])
     expect(query()['silence']).toBeUndefined()
+    await page.router.push('/c/clinic-main/alerts?silence=webhook')
+    await flushPromises()
+    expect(document.querySelector('[role=dialog] h2')?.textContent).toMatch(/^Silence Failure rate · webhook.deliver$/)
+    await press('Escape')
     await button('Silence all…').trigger('click')
     await flushPromises()
     await submit({ Reason: 'migration' })
