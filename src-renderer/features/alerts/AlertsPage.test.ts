@@ -254,6 +254,31 @@ describe('AlertsPage', () => {
     expect(callsOf('alerts.get').length).toBe(before + 1)
   })
 
+  it('says why a rule has no figure: for good in another application’s table, or for now', async () => {
+    await open('failing', '?rule=poolUse')
+    const { readingAt } = await import('@/testing/demo-queue.ts')
+    const { readingOfTable } = await import('@/testing/foreign.ts')
+    const table = readingOfTable(readingAt(makeScene('failing', start).queues['clinic-main']!, start + 6_000))
+    const limits = [...table.limits, { probe: 'oldest', reason: 'plan' as const, index: null }]
+    const reading = { ...table, limits }
+    const state = page.app.alerts['clinic-main']!.state()
+    const rules = state.rules.map((one) => ({ ...one, state: 'unknown' as const, value: null, silencedUntil: null }))
+    dispatch({ kind: 'tick', tick: { connectionId: 'clinic-main', seq: 2, reading, points: [] } })
+    await flushPromises()
+    dispatch({ kind: 'alerts', alerts: { ...state, rules } })
+    await flushPromises()
+    const titleOf = (name: string): string | undefined =>
+      page.wrapper
+        .findAll('.rules tbody tr')
+        .find((row) => row.text().includes(name))!
+        .find('td span.clip')
+        .attributes('title')
+    expect(titleOf('Pool full')).toBe('This rule cannot fire here. Its figure is not known: the table has no workers.')
+    expect(titleOf('Oldest waiting')).toBe('Oldest waiting is held back now: would read too much.')
+    expect(titleOf('Monitoring blind')).toBeUndefined()
+    expect(page.wrapper.find('.editor .means').text()).toBe(titleOf('Pool full'))
+  })
+
   it('says that nothing has fired where nothing has', async () => {
     await open('quiet')
     expect(text()).toContain('Nothing has fired')
