@@ -29,11 +29,11 @@ describe('text of a message', () => {
     expect(zh?.body).toContain('超过 10 % · 最严重的类型 pdf invoice：40 % · 开始于')
   })
 
-  it('says of one that is over how long it took and how bad it was', () => {
+  it('says of one that is over how long it fired, as the page does, and how bad it was', () => {
     const over = firingOf({ resolvedAt: since + 1_200_000, value: 0, type: 'mail' })
     const text = messageText(messageOf({ what: 'resolved', firings: [over] }), 'en')
     expect(text.title).toBe('[Taskdeck] Resolved: Oldest waiting task (type mail) · orders')
-    expect(text.body).toContain('Oldest waiting task (type mail): over after 20 min, worst 8.3 min')
+    expect(text.body).toContain('Oldest waiting task (type mail): over after 19 min, worst 8.3 min')
   })
 
   it('counts the others in its title and bounds the lines', () => {

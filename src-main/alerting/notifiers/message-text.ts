@@ -32,10 +32,10 @@ const subjectOf = ({ signal, type }: ToldFiring, phrases: Phrases): string =>
   phrases.signals[signal] + (type === '' ? '' : fill(phrases.ofType, { type: plainName(type) }))
 
 function lineOf(firing: ToldFiring, phrases: Phrases): string {
-  const { signal: name, value, above, since, resolvedAt, peak, worst } = firing
+  const { signal: name, value, above, since, firedAt, resolvedAt, peak, worst } = firing
   const signal = subjectOf(firing, phrases)
   if (resolvedAt !== null) {
-    const duration = durationText(resolvedAt - since, phrases)
+    const duration = durationText(resolvedAt - (firedAt ?? since), phrases)
     return fill(phrases.lasted, { signal, duration, peak: valueText(name, peak, phrases) })
   }
   const now = { signal, value: valueText(name, value, phrases), above: valueText(name, above, phrases) }

@@ -123,6 +123,15 @@ describe('the metrics of the app', () => {
     ])
   })
 
+  it('show what fired as firing until it is known to be over, also while the link is down', async () => {
+    const rule = { rule: { signal: 'oldestMs', type: '' }, state: 'firing', value: null }
+    const alerts = { rules: [rule] } as unknown as AlertState
+    const down = connectionView({ link: { status: 'locked', problem: null } })
+    const rows = await rowsOf(seen(null, { alerts }, down))
+    expect(rows).toContain('taskdeck_connection_up{connection="Orders"} 0')
+    expect(rows).toContain('taskdeck_alert_firing{connection="Orders",signal="oldestMs",type=""} 1')
+  })
+
   it('keep two connections of one name apart', async () => {
     const rows = await rowsOf(seen(null), seen(null, {}, connectionView({ id: 'b' })))
     expect(rows).toContain('taskdeck_connection_up{connection="Orders (orders)"} 1')

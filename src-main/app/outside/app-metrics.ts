@@ -116,7 +116,7 @@ const ownFamilies: readonly GaugeFamily[] = [
   },
   {
     name: 'taskdeck_alert_firing',
-    help: '1 while an alert rule on this figure fires, 0 while none does.',
+    help: '1 while an alert rule on this figure fires, until it is known to be over; 0 while none does.',
     labels: ['connection', 'signal', 'type']
   }
 ]
