@@ -126,6 +126,13 @@ describe('incidents', () => {
     ])
   })
 
+  it('say since when the oldest task waits too long by its age, also of the time before anybody looked', () => {
+    bench.addRule({ forMs: 0, clearForMs: 0 })
+    bench.read({ oldestMs: 900_000 })
+    const [message] = bench.messages
+    expect(message?.firings[0]?.since).toBe((message?.at ?? 0) - 900_000 + 100)
+  })
+
   it('are told to somebody new with all that fires, but for what is silenced, in hand or over', () => {
     const newcomer = (): string[] =>
       bench.alerts

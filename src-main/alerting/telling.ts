@@ -1,4 +1,4 @@
-import type { AlertSignal } from '../kernel/index.ts'
+import { firingSince, type AlertSignal } from '../kernel/index.ts'
 import type { IncidentMessage, WorstType } from './alerts-port.ts'
 import { firingView, incidentView, isOpen, withChanges, type KeptFiring, type KeptIncident } from './incidents.ts'
 
@@ -63,6 +63,7 @@ export const messageOf = (
   incident: incidentView(incident),
   firings: firings.map((firing) => ({
     ...firingView(firing),
+    since: firingSince(firing, at),
     worst: firing.type === '' && isOpen(firing) ? worstOf(firing.signal) : null
   }))
 })

@@ -198,7 +198,7 @@ describe('taskdeck status of a queue on a server', () => {
       source: 'database',
       connection: { name: 'Orders', environment: 'production', server: expect.stringContaining('.') as string },
       figures: { depth: 1 },
-      types: [{ type: 'mail', depth: [{ state: 'QUEUED', count: 1 }] }]
+      types: [{ type: 'mail', depth: [{ state: 'QUEUED', count: 1 }], failureRate: null, in1m: 1, out1m: 0 }]
     })
     expect((await queue.sql.execute('SHOW TABLES')).rows).toEqual(rows)
     expect(await status(['--json'], { TASKDECK_CONNECTION: database.url })).toMatchObject({ code: 0 })

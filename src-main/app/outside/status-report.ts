@@ -83,7 +83,17 @@ export const statusReport = z.object({
   /** Of the whole queue; states without tasks are left out. */
   depth: z.array(depthRow),
   figures: z.partialRecord(metricName, z.number().nullable()),
-  types: z.array(z.object({ type: z.string(), depth: z.array(depthRow), oldestMs: z.number().nullable() })),
+  types: z.array(
+    z.object({
+      type: z.string(),
+      depth: z.array(depthRow),
+      oldestMs: z.number().nullable(),
+      failureRate: z.number().nullable(),
+      /** A minute. */
+      in1m: z.number().nullable(),
+      out1m: z.number().nullable()
+    })
+  ),
   limits: z.array(probeLimit)
 })
 export type StatusReport = z.infer<typeof statusReport>
@@ -148,7 +158,10 @@ export function reportOf(looked: Looked, origin: Origin): StatusReport {
     types: typesOf(points).map((type) => ({
       type,
       depth: depthOf(points, reading, type),
-      oldestMs: valueOf(points, 'oldestMs', type)
+      oldestMs: valueOf(points, 'oldestMs', type),
+      failureRate: valueOf(points, 'failureRate', type),
+      in1m: valueOf(points, 'in1m', type),
+      out1m: valueOf(points, 'out1m', type)
     })),
     limits: reading.limits
   }
