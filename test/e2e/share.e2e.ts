@@ -34,8 +34,8 @@ describe.each(shellKinds)('sharing from the %s shell', (kind) => {
 
   it('saves a picture of the page as it is, without the rail', async () => {
     const { name, bytes } = await shell.save(() => chooseShare(page, 'Picture of this page'))
-    expect(name).toMatch(/^taskdeck-overview-\d{8}-\d{6}\.png$/)
-    const box = await page.locator('.page').boundingBox()
+    expect(name).toMatch(/^taskdeck-local-queue-overview-\d{8}-\d{6}\.png$/)
+    const box = await page.locator('[data-picture]').boundingBox()
     const [width, height] = pngSize(bytes)
     expect(Math.abs(width - (box?.width ?? 0))).toBeLessThanOrEqual(2)
     expect(Math.abs(height - (box?.height ?? 0))).toBeLessThanOrEqual(2)

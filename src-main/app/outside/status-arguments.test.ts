@@ -50,7 +50,7 @@ describe('arguments of the status command', () => {
   })
 
   it.each([
-    [['--colour'], /--colour is not usable/],
+    [['--colour'], /There is no option --colour; see --help/],
     [['--url', 'sqlite:x', '--connection', 'y'], /not both/],
     [['--connection', ''], /--connection needs a name/],
     [['--data', ''], /--data needs a folder/],

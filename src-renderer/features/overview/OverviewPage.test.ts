@@ -63,7 +63,20 @@ describe('OverviewPage', () => {
       await openTable(['submitted', 'finished', 'ended', 'oldest'])
       expect(page.wrapper.findAll('.panel')).toHaveLength(1)
       expect(page.wrapper.find('thead').text()).not.toMatch(/Oldest|min|Failure|Failed/)
-      expect(page.wrapper.findAll('.tile').at(2)?.text()).toContain('not known: the profile has no SUCCESS and FAILED')
+      expect(page.wrapper.findAll('.tile').at(2)?.text()).toContain('not known: the profile has no end times')
+    })
+
+    it('leaves out of "All is well" what is not known of the last minute', async () => {
+      const scene = withForeignTable(makeScene('healthy', start), 'clinic-main')
+      page = await mountPage(OverviewPage, scene, '/c/clinic-main/overview', () => start)
+      const sentenceWithout = async (...more: ProbeName[]): Promise<string> => {
+        const reading = readingOfTable(readingAt(scene.queues['clinic-main']!, start), more)
+        dispatch({ kind: 'tick', tick: { connectionId: 'clinic-main', seq: 2, reading, points: [] } })
+        await flushPromises()
+        return page.wrapper.find('.sentence').text()
+      }
+      expect(await sentenceWithout('submitted')).toMatch(/^All is well\. [\d,]+ out in the last minute\.$/)
+      expect(await sentenceWithout('submitted', 'finished')).toBe('All is well.')
     })
 
     it('leads to the pages of its types and to nothing that lists tasks', async () => {
@@ -247,6 +260,25 @@ describe('OverviewPage', () => {
     const marks = page.wrapper.findAll('.strip a.incident')
     expect(marks.map((one) => one.attributes('href'))).toContain('/c/clinic-main/alerts?incident=claim')
     expect(marks.map((one) => one.attributes('title')).join()).toContain('Claim p95, since')
+  })
+
+  it('says once that there is nothing to compare with, and reads out no values of then', async () => {
+    page = await mountPage(
+      OverviewPage,
+      makeScene('healthy', start),
+      '/c/clinic-main/overview?compare=1d',
+      () => start,
+      (app) => {
+        const asked = app.client.overview.snapshot
+        app.client.overview.snapshot = (async (input: { endAt?: number | null }, options: unknown) => {
+          const found = await asked(input as never, options as never)
+          return typeof input.endAt === 'number' ? { ...found, times: [], series: [] } : found
+        }) as never
+      }
+    )
+    await flushPromises()
+    expect(text()).toContain('no data of then')
+    expect(text()).not.toContain('−1 d')
   })
 
   it('says how a figure is bounded, why, and which index would make it exact', async () => {

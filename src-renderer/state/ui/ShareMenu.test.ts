@@ -21,11 +21,12 @@ async function open(): Promise<void> {
   vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(function (this: HTMLAnchorElement) {
     saved.push(this.download)
   })
-  const menu = { render: () => h('div', { class: 'page' }, h(ShareMenu, { connectionId: 'local', from, to })) }
+  const menu = { render: () => h('div', { 'data-picture': '' }, h(ShareMenu, { connectionId: 'local', from, to })) }
   const scene = makeScene('healthy', start)
+  const connections = [{ ...scene.connections[0]!, id: 'local', name: 'Local queue!' }]
   page = await mountPage(
     menu,
-    { ...scene, info: { ...scene.info, shell: 'electron' } },
+    { ...scene, connections, info: { ...scene.info, shell: 'electron' } },
     '/c/local/overview',
     () => start
   )
@@ -61,7 +62,9 @@ describe('the share menu', () => {
   it('saves a picture of the page, which the desktop takes', async () => {
     await open()
     await choose('Picture of this page')
-    await vi.waitFor(() => expect(saved).toEqual([expect.stringMatching(/^taskdeck-overview-\d{8}-\d{6}\.png$/)]))
+    await vi.waitFor(() =>
+      expect(saved).toEqual([expect.stringMatching(/^taskdeck-local-queue-overview-\d{8}-\d{6}\.png$/)])
+    )
     expect(asked('outside.picture')).toEqual([{ x: 0, y: 0, width: 1, height: 1 }])
   })
 
