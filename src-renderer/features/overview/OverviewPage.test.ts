@@ -277,7 +277,7 @@ describe('OverviewPage', () => {
       }
     )
     await flushPromises()
-    expect(text()).toContain('no data of then')
+    expect(text()).toContain('vs yesterday: no data')
     expect(text()).not.toContain('−1 d')
   })
 
