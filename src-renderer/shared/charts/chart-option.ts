@@ -2,6 +2,7 @@ import type { EChartsCoreOption } from 'echarts/core'
 import { clock, clockSeconds } from '../format/format.ts'
 import { alpha, palette, series as dataColours, type ThemeName } from '../theme/tokens.ts'
 import type { TimePoint, TimeSpan } from './gaps.ts'
+import { timeTicks } from './time-ticks.ts'
 
 export interface ChartLine {
   readonly name: string
@@ -58,6 +59,7 @@ const day = 86_400_000
 export function timeChartOption(spec: TimeChartSpec): EChartsCoreOption {
   const { theme } = spec
   const muted = palette[theme].textSubtle
+  const ticks = timeTicks(spec.from, spec.to)
   return {
     grid: { left: spec.left, right: 12, top: 8, bottom: 20 },
     // The crosshair writes into the panel headers of all charts; a floating box would hide the very lines it explains.
@@ -66,11 +68,11 @@ export function timeChartOption(spec: TimeChartSpec): EChartsCoreOption {
       type: 'time',
       min: spec.from,
       max: spec.to,
-      splitNumber: 4,
+      axisTick: { customValues: ticks },
       axisLabel: {
-        formatter: (value: number) => timeLabel(value, spec.to - spec.from),
-        showMinLabel: false,
-        showMaxLabel: false
+        customValues: ticks,
+        hideOverlap: true,
+        formatter: (value: number) => timeLabel(value, spec.to - spec.from)
       },
       axisPointer: {
         snap: true,
