@@ -1,8 +1,10 @@
 import { computed, onBeforeUnmount, watch, type ComputedRef, type Ref } from 'vue'
 import type { ConnectionView, QueueReading } from '@contract'
 import { rangeMs, type RangeName } from '@/shared/ranges.ts'
+import { useNow } from '@/shared/format/use-now.ts'
 import { useAppStore } from './app-store.ts'
 import { useConnectionsStore } from './connections-store.ts'
+import { livePicture } from './live-picture.ts'
 import { useMetricsStore } from './metrics-store.ts'
 import type { SeriesRing } from './series-ring.ts'
 
@@ -15,6 +17,8 @@ export interface WatchedQueue {
   readonly locked: ComputedRef<boolean>
   /** What is shown is the last known picture. */
   readonly stale: ComputedRef<boolean>
+  /** The stretch of time that its live picture shows. */
+  readonly live: ComputedRef<{ readonly from: number; readonly to: number }>
 }
 
 /** Its series over the range are asked for, and kept up to date, while the page is open. */
@@ -24,7 +28,11 @@ export function useWatchedQueue(range: Readonly<Ref<RangeName>>): WatchedQueue {
   const metrics = useMetricsStore()
   const id = computed(() => connections.currentId)
   const connection = computed(() => connections.current)
+  const now = useNow()
+  const reading = computed(() => metrics.readings.get(id.value) ?? null)
+  const ring = computed(() => (metrics.ring?.connectionId === id.value ? metrics.ring : null))
   const locked = computed(() => connection.value?.link.status === 'locked')
+  const stale = computed(() => locked.value || connection.value?.link.status === 'lost')
 
   watch(
     [id, range, () => app.link.kind === 'open'],
@@ -35,12 +43,14 @@ export function useWatchedQueue(range: Readonly<Ref<RangeName>>): WatchedQueue {
   )
   onBeforeUnmount(() => metrics.unwatch())
 
-  return {
-    id,
-    connection,
-    reading: computed(() => metrics.readings.get(id.value) ?? null),
-    ring: computed(() => (metrics.ring?.connectionId === id.value ? metrics.ring : null)),
-    locked,
-    stale: computed(() => locked.value || connection.value?.link.status === 'lost')
-  }
+  const live = computed(() =>
+    livePicture({
+      ring: ring.value,
+      reading: reading.value,
+      rangeMs: rangeMs[range.value],
+      stale: stale.value,
+      now: now.value
+    })
+  )
+  return { id, connection, reading, ring, locked, stale, live }
 }

@@ -1,21 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock, type ProbeLimit, type ProbeRound, type SqlRow } from '../../kernel/index.ts'
-import { compileProfile, parseProfile } from '../../schema-profiles/index.ts'
+import { compileProfile } from '../../schema-profiles/index.ts'
 import { aboutSize, readForeignDepth } from './foreign-depth.ts'
+import { jobsProfile as profile } from './jobs-profile.fixture.ts'
 import { SearchTime } from './search-time.ts'
 
-const profile = parseProfile(
-  JSON.stringify({
-    format: 1,
-    name: 'Jobs',
-    table: 'jobs',
-    id: 'id',
-    type: { column: 'kind' },
-    times: { at: { kind: 'datetime', zone: 'UTC' } },
-    states: [{ name: 'new', state: 'QUEUED', when: [{ column: 'state', in: ['new'] }], since: 'at' }]
-  }),
-  'jobs.json'
-)
 const time = new SearchTime(systemClock)
 const compiled = compileProfile(profile, [
   { name: 'PRIMARY', columns: ['id'] },

@@ -1,20 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock, type Probe, type ProbeGuard, type ProbeLimit, type SqlRow } from '../../kernel/index.ts'
-import { columnsProbe, indexesProbe, parseProfile } from '../../schema-profiles/index.ts'
+import { columnsProbe, indexesProbe } from '../../schema-profiles/index.ts'
 import { createForeignReader } from './foreign-reading.ts'
+import { jobsProfile as profile } from './jobs-profile.fixture.ts'
 
-const profile = parseProfile(
-  JSON.stringify({
-    format: 1,
-    name: 'Jobs',
-    table: 'jobs',
-    id: 'id',
-    type: { column: 'kind' },
-    times: { at: { kind: 'datetime', zone: 'UTC' } },
-    states: [{ name: 'new', state: 'QUEUED', when: [{ column: 'state', in: ['new'] }], since: 'at' }]
-  }),
-  'jobs.json'
-)
 const columns = Object.entries({ id: 'bigint', kind: 'varchar', at: 'datetime', state: 'varchar' }).map(
   ([name, kind]) => ({ name, kind })
 )
